@@ -1,0 +1,43 @@
+"""The Typer application: global options, and the commands from their files."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memora_cli import __version__
+
+app = typer.Typer(
+    name="memora",
+    help="A memory for your notes: add them, pin them, supersede them, and ask in plain words.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memora {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def settle(
+    context: typer.Context,
+    db: Annotated[
+        str | None,
+        typer.Option("--db", metavar="PATH", help="The database file; else MEMORA_DB, config.toml, your data folder."),
+    ] = None,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """A memory for your notes: add them, pin them, supersede them, and ask in plain words."""
+    del version
+    context.obj = db
+
+
+from memora_cli.cli import capture, look, search, upkeep  # noqa: E402, F401  # each file adds its commands to the app

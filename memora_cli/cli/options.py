@@ -1,0 +1,55 @@
+"""What several commands share: opening the memory, the clock, reading standard input, and common options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memora_cli.errors import Usage
+from memora_cli.values import KINDS
+
+if TYPE_CHECKING:
+    from memora_cli.memory import Memory
+
+Space = Annotated[str | None, typer.Option("--space", help="The space to work in; else MEMORA_SPACE, config, default.")]
+At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Take this as the present moment.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Ids = Annotated[list[int], typer.Argument(metavar="ID...", help="Note ids, as search and list show them.")]
+
+
+def open_memory(context: typer.Context, space: str | None = None, flags: Mapping[str, Any] | None = None) -> Memory:
+    """The memory that the flags, the environment and the configuration name."""
+    from memora_cli.config import load
+    from memora_cli.memory import Memory
+
+    return Memory(load({"db": context.obj, "space": space, **(flags or {})}))
+
+
+def now(at: str | None = None) -> datetime:
+    """The present moment in the user's zone, or the one that was given. Raises `UnreadableTime`."""
+    from tzlocal import get_localzone
+
+    present = datetime.now(get_localzone())
+    if at is None:
+        return present
+    from memora_cli.text.moments import read_moment
+
+    return read_moment(at, present)
+
+
+def standard_input() -> str:
+    """All of standard input as text; bytes that are no text keep U+FFFD."""
+    from memora_cli.memory.importing import decode
+
+    return decode(sys.stdin.buffer.read())
+
+
+def checked_kind(kind: str | None) -> str | None:
+    """One of the kinds, or None. Raises `Usage`."""
+    if kind is not None and kind not in KINDS:
+        raise Usage(f"--type is one of {', '.join(KINDS)}, not {kind!r}")
+    return kind

@@ -1,0 +1,40 @@
+"""The commands that look after the memory: reindex, config."""
+
+from __future__ import annotations
+
+import typer
+
+from memora_cli.cli.app import app
+from memora_cli.cli.options import AsJson, Space, open_memory
+
+
+@app.command(epilog="Example: memora reindex")
+def reindex(context: typer.Context, space: Space = None) -> None:
+    """Make the vectors that notes still lack; it may be interrupted and run again."""
+    from memora_cli.render.terminal import say
+
+    with open_memory(context, space) as memory:
+        done = sum(memory.embed_waiting())
+    say(f"{done} notes got vectors")
+
+
+@app.command(epilog="Example: memora config")
+def config(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show every setting and where its value came from."""
+    from memora_cli.config import config_path, load
+    from memora_cli.render.terminal import console, on_terminal, plain, safe, say, table
+
+    settled = load({"db": context.obj})
+    if as_json:
+        from memora_cli.render.shapes import VERSION, dumps
+
+        values = {key: {"value": item.value, "origin": item.origin} for key, item in settled.origins.items()}
+        say(dumps({"version": VERSION, "file": str(config_path()), "settings": values}))
+    elif not on_terminal():
+        for key, item in settled.origins.items():
+            say(plain((key, "" if item.value is None else item.value, item.origin)))
+    else:
+        grid = table("setting", "value", "from", caption=f"file: {config_path()}")
+        for key, item in settled.origins.items():
+            grid.add_row(key, safe("" if item.value is None else str(item.value)), safe(item.origin))
+        console().print(grid)

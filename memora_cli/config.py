@@ -1,0 +1,191 @@
+"""Where every setting comes from: flags over environment over `config.toml` over defaults."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from memora_cli.errors import BadSetting
+from memora_cli.values import Settings
+
+STRATEGIES = ("semantic", "keyword", "graph", "temporal")
+BACKENDS = ("auto", "fts5", "like")
+NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {
+        "limit": (1, 100_000),
+        "max_tokens": (1, 10_000_000),
+        "thinking_budget": (0, 10_000),
+        "rrf_k": (1, 10_000),
+        "strategy_limit": (1, 4096),
+        "semantic_floor": (-1.0, 1.0),
+        "entry_floor": (-1.0, 1.0),
+        "rerank_top": (0, 1000),
+        "rerank_weight": (0.0, 1.0),
+        "recency_weight": (0.0, 5.0),
+        "half_life_days": (0.001, 1_000_000.0),
+        "pinned_bonus": (0.0, 5.0),
+        "min_score": (0.0, 1.0),
+    }
+)
+"""The closed range of each numeric setting."""
+
+TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+OPENING = ("db", "space", "embedder", "reranker", "week_start")
+SEARCHING = tuple(field.name for field in fields(Settings) if field.name not in {"weights", "superseded_penalty"})
+KEYS = (*OPENING, *SEARCHING, *(f"weights.{name}" for name in STRATEGIES))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A value and where it came from: "default", "config.toml", "MEMORA_…" or a flag's name."""
+
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The settled configuration. `origins` tells for every key of `KEYS` where its value came from."""
+
+    db: str
+    space: str
+    embedder: str
+    reranker: str
+    week_start: int
+    settings: Settings
+    origins: Mapping[str, Origin]
+
+
+def config_path() -> Path:
+    """The user's `config.toml`, or the file that `MEMORA_CONFIG` names."""
+    if named := os.environ.get("MEMORA_CONFIG"):
+        return Path(named).expanduser()
+    from platformdirs import user_config_path
+
+    return user_config_path("memora", appauthor=False) / "config.toml"
+
+
+def default_database() -> str:
+    """The database in the user's data directory."""
+    from platformdirs import user_data_path
+
+    return str(user_data_path("memora", appauthor=False) / "memora.db")
+
+
+def load(
+    flags: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] | None = None,
+    path: Path | None = None,
+) -> Config:
+    """Settle every value; flags that are None were not given.
+
+    Raises `BadSetting` for an unknown key, a wrong type, a value out of range, or unreadable TOML.
+    """
+    environment = os.environ if environment is None else environment
+    path = path or config_path()
+    layers: list[tuple[str, Mapping[str, Any]]] = [
+        (str(path), _read(path)),
+        ("environment", {key: environment[name] for key in KEYS if environment.get(name := _variable(key), "") != ""}),
+        ("flag", {key: value for key, value in (flags or {}).items() if value is not None}),
+    ]
+    defaults = Settings()
+    found: dict[str, Origin] = {
+        "db": Origin(None, "default"),
+        "space": Origin("default", "default"),
+        "embedder": Origin("all-MiniLM-L6-v2", "default"),
+        "reranker": Origin("memora-reranker", "default"),
+        "week_start": Origin("monday", "default"),
+        **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
+        **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
+    }
+    for layer, values in layers:
+        for key, value in values.items():
+            origin = {"environment": _variable(key), "flag": f"--{key.replace('_', '-')}"}.get(layer, layer)
+            if key not in found:
+                raise BadSetting(f'unknown setting "{key}" in {origin}: known are {", ".join(KEYS)}')
+            found[key] = Origin(_checked(key, value, origin), origin)
+    if found["db"].value is None:
+        found["db"] = Origin(default_database(), "default")
+    weights = MappingProxyType({name: float(found[f"weights.{name}"].value) for name in STRATEGIES})
+    settings = replace(defaults, weights=weights, **{key: found[key].value for key in SEARCHING})
+    check(settings)
+    return Config(
+        db=str(found["db"].value),
+        space=found["space"].value,
+        embedder=found["embedder"].value,
+        reranker=found["reranker"].value,
+        week_start=("monday", "sunday").index(found["week_start"].value) * 6,
+        settings=settings,
+        origins=MappingProxyType(found),
+    )
+
+
+def check(settings: Settings) -> None:
+    """Refuse settings under which a superseded note could stand above a current one by its score."""
+    highest = 1.0 + settings.recency_weight + settings.pinned_bonus
+    if settings.superseded_penalty <= highest:
+        raise BadSetting(
+            f"the superseded penalty {settings.superseded_penalty:g} must be above 1 + recency_weight + pinned_bonus "
+            f"= {highest:g}: lower one of them"
+        )
+
+
+def _variable(key: str) -> str:
+    return "MEMORA_" + key.replace(".", "_").upper()
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(f"{path}: {error}; correct that line") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path} cannot be read: {error}") from error
+    flat: dict[str, Any] = {}
+    for key, value in table.items():
+        if isinstance(value, dict):
+            flat.update({f"{key}.{name}": inner for name, inner in value.items()})
+        else:
+            flat[key] = value
+    return flat
+
+
+def _checked(key: str, value: Any, origin: str) -> Any:
+    """The value in its type and range; environment variables arrive as text."""
+    if key in ("rerank", "current_only"):
+        if (said := str(value).lower()) not in TRUTH:
+            raise BadSetting(f"{origin}: {key} is true or false, not {value!r}")
+        return TRUTH[said]
+    if key.startswith("weights."):
+        return _number(key, value, origin, (0.0, 1000.0), whole=False)
+    if key in NUMBERS:
+        if key == "min_score" and value is None:
+            return None
+        return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key), int))
+    if not isinstance(value, str) or not value:
+        raise BadSetting(f"{origin}: {key} is a text, not {value!r}")
+    choices = {"backend": BACKENDS, "week_start": ("monday", "sunday")}.get(key)
+    if choices and value not in choices:
+        raise BadSetting(f"{origin}: {key} is one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+def _number(key: str, value: Any, origin: str, bounds: tuple[float, float], *, whole: bool) -> float | int:
+    low, high = bounds
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        number = int(str(value)) if whole else float(value)
+    except (TypeError, ValueError):
+        raise BadSetting(f"{origin}: {key} is a {'whole ' if whole else ''}number, not {value!r}") from None
+    if not low <= number <= high:
+        raise BadSetting(f"{origin}: {key} is between {low:g} and {high:g}, not {value}")
+    return number

@@ -1,0 +1,202 @@
+"""Every use case of a memory: one method each."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+
+from memora_cli import pipeline
+from memora_cli.config import Config
+from memora_cli.memory.writing import Added, embed_waiting, prepare, require, supersede, write
+from memora_cli.models import Embedder, Reranker, load_embedder, load_reranker
+from memora_cli.rank.complete import heads
+from memora_cli.retrieve.probe import probe
+from memora_cli.retrieve.source import Source
+from memora_cli.store import graph, notes
+from memora_cli.store.database import Database, open_database
+from memora_cli.text.tokens import count_tokens, shorten
+from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
+
+BATCH = 64  # notes of an import that are written in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class NoteView:
+    """A note with what is connected to it; `supersedes` are the notes it directly replaces."""
+
+    note: Note
+    entities: tuple[str, ...]
+    links: tuple[graph.Edge, ...]
+    supersedes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How much a space holds; `months` counts notes by "2024-05", `links` by relation."""
+
+    counts: Mapping[str, int]
+    links: Mapping[str, int]
+    months: Mapping[str, int]
+    waiting: int
+    bytes: int
+    database: str
+    driver: str
+    embedder: str
+    reranker: str
+
+
+class Memory:
+    """An open memory in one space."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.space = config.space
+        self.database: Database = open_database(config.db)
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.database.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @functools.cached_property
+    def embedder(self) -> Embedder:
+        """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
+        return load_embedder(self.config.embedder)
+
+    @functools.cached_property
+    def reranker(self) -> Reranker:
+        """The configured cross-encoder, loaded when first needed. Raises `ModelUnusable`."""
+        return load_reranker(self.config.reranker)
+
+    def add(self, draft: Draft, at: datetime, *, embed: bool = True, force: bool = False) -> Added:
+        """Remember a note; the same text again is reported, not added, unless forced."""
+        return self.add_all([draft], at, embed=embed, force=force)[0]
+
+    def add_all(self, drafts: Sequence[Draft], at: datetime, *, embed: bool = True, force: bool = False) -> list[Added]:
+        """Remember notes in one transaction: all of them, or none."""
+        prepared = [prepare(draft) for draft in drafts]
+        return write(self.database, self.space, prepared, at, self.embedder if embed else None, force=force)
+
+    def supersede(self, old: int, new: int, at: datetime) -> None:
+        """Let one note replace another.
+
+        Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
+        """
+        with self.database.write() as connection:
+            supersede(connection, self.space, [old], new, at)
+
+    def pin(self, ids: Sequence[int], *, pinned: bool) -> None:
+        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
+        with self.database.write() as connection:
+            require(connection, self.space, ids)
+            for note_id in ids:
+                notes.set_pinned(connection, self.space, note_id, pinned)
+
+    def search(self, query: Query) -> Trace:
+        """Run the whole pipeline. Raises `EmptyQuery`."""
+
+        def shortened(text: str, max_tokens: int) -> tuple[str, int]:
+            text = shorten(text, max_tokens)
+            return text, count_tokens(text)
+
+        return pipeline.search(query, self.database, lambda: self.embedder, lambda: self.reranker, shortened)
+
+    def account(self, trace: Trace, note_id: int) -> Account:
+        """What became of one note in a search, also when it was not returned. Raises `NoSuchNote`."""
+        place, candidate = next(
+            (found for found in enumerate(trace.candidates, start=1) if found[1].note.id == note_id), (None, None)
+        )
+        with self.database.read() as connection:
+            note = require(connection, self.space, [note_id])[note_id]
+            model = trace.backend.embedder or ""
+            source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
+            verdicts = probe(source, note_id)
+        if candidate is None:
+            fate = "no strategy found it"
+        elif candidate.cut:
+            fate = f"cut at place {place} by {candidate.cut}"
+        else:
+            fate = f"returned as result {trace.results.index(candidate) + 1}"
+        return Account(note, verdicts, candidate, place, fate)
+
+    def view(self, ids: Sequence[int]) -> list[NoteView]:
+        """Notes with their entities, links and supersessions. Raises `NoSuchNote`."""
+        with self.database.read() as connection:
+            found = require(connection, self.space, ids)
+            entities = graph.entities_of(connection, self.space, ids)
+            replaced = graph.predecessors(connection, self.space, ids)
+            edges = graph.edges(connection, self.space, ids, hub=0)
+        return [
+            NoteView(
+                found[note_id],
+                tuple(entities.get(note_id, ())),
+                tuple(edge for edge in edges if edge.source == note_id),
+                replaced.get(note_id, ()),
+            )
+            for note_id in ids
+        ]
+
+    def notes(self, filters: Filters, *, current_only: bool = False, limit: int | None = None) -> list[Note]:
+        """Notes that pass the filters, newest first."""
+        with self.database.read() as connection:
+            return notes.listing(connection, filters, current_only=current_only, limit=limit)
+
+    def head(self, note_id: int) -> int | None:
+        """The note at the end of a note's supersession chain, None when nothing supersedes it."""
+        with self.database.read() as connection:
+            ends = heads(note_id, graph.successors(connection, self.space, [note_id]))
+        return ends[-1] if ends else None
+
+    def import_all(self, drafts: Iterable[tuple[str, Draft]], at: datetime) -> Iterator[tuple[str, Added | Exception]]:
+        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
+        waiting = iter(drafts)
+        while batch := list(islice(waiting, BATCH)):
+            good, outcome = [], {}
+            for place, (_, draft) in enumerate(batch):
+                try:
+                    good.append((place, prepare(draft)))
+                except Exception as error:
+                    outcome[place] = error
+            results = write(self.database, self.space, [prepared for _, prepared in good], at, self.embedder)
+            added = dict(zip((place for place, _ in good), results, strict=True))
+            for place, (name, _) in enumerate(batch):
+                yield name, outcome.get(place) or added[place]
+
+    def embed_waiting(self) -> Iterator[int]:
+        """Give every note that lacks them the configured model's vectors; yields how many notes each batch did."""
+        while True:
+            with self.database.read() as connection:
+                ids = notes.lacking_vectors(connection, self.space, self.embedder.id, BATCH)
+            if not ids:
+                return
+            yield embed_waiting(self.database, self.space, self.embedder, ids)
+
+    def statistics(self, at: datetime) -> Statistics:
+        """How much the space holds, and what the database runs on."""
+        from memora_cli.store.sqlite import driver
+
+        with self.database.read() as connection:
+            counts = notes.counts(connection, self.space)
+            links = graph.link_counts(connection, self.space)
+            months = Counter(f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in notes.months(connection, self.space))
+            waiting = notes.waiting(connection, self.space, self.embedder.id)
+        return Statistics(
+            counts=counts,
+            links=links,
+            months=months,
+            waiting=waiting,
+            bytes=self.database.size(),
+            database=self.database.address,
+            driver=f"{driver().__name__} {driver().sqlite_version}",
+            embedder=self.embedder.id,
+            reranker=self.config.reranker,
+        )

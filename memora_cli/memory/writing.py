@@ -1,0 +1,245 @@
+"""Writes notes: one transaction for the text, passages, vectors, words, entities and links of a batch."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection
+
+from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
+from memora_cli.models import Embedder
+from memora_cli.rank.read import passage_text
+from memora_cli.store import graph, notes
+from memora_cli.store.database import Database, IndexUnavailable
+from memora_cli.text.entities import because_links, entity_key, extract
+from memora_cli.text.markdown import topic as normalise_topic
+from memora_cli.text.passages import split
+from memora_cli.text.tokens import count_tokens
+from memora_cli.text.words import normalise, search_text
+from memora_cli.values import Draft, Note
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
+NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may be of one note
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of a draft: the id of its note, and whether it is new. `replaces` is an older text of its source."""
+
+    id: int
+    created: bool
+    replaces: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A draft, checked and cut into passages; `texts` are the passages as a model reads them."""
+
+    draft: Draft
+    content_hash: str
+    passages: tuple[tuple[int, int], ...]
+    texts: tuple[str, ...]
+    tokens: int
+
+
+def prepare(draft: Draft) -> Prepared:
+    """Everything about a note that needs no database. Raises `EmptyNote` and `NoteTooLong`."""
+    body, title = normalise(draft.body).strip("\n"), " ".join(normalise(draft.title).split())
+    if not body.strip():
+        raise EmptyNote
+    size = len(body.encode()) + len(title.encode()) + len(draft.context.encode("utf-8", "replace"))
+    if size > SIZE_CAP:
+        raise NoteTooLong(size, SIZE_CAP)
+    spans = tuple((span.start, span.end) for span in split(body))
+    topics = tuple(dict.fromkeys(found for found in map(normalise_topic, draft.topics) if found))
+    return Prepared(
+        draft=replace(
+            draft,
+            body=body,
+            title=title,
+            topics=topics,
+            context=normalise(draft.context),
+            source=normalise(draft.source),
+        ),
+        content_hash=hashlib.sha256(body.strip().encode()).hexdigest(),
+        passages=spans,
+        texts=tuple(passage_text(title, body[start:end]) for start, end in spans),
+        tokens=count_tokens(body),
+    )
+
+
+def same_as(connection: Connection, space: str, prepared: Prepared) -> int | None:
+    """The note that already holds this text."""
+    return notes.find_same(connection, space, prepared.content_hash, prepared.draft.source)
+
+
+def write(
+    database: Database,
+    space: str,
+    batch: Sequence[Prepared],
+    at: datetime,
+    embedder: Embedder | None,
+    *,
+    force: bool = False,
+) -> list[Added]:
+    """Write a batch in one transaction; texts that are there already are reported instead.
+
+    Vectors are computed before the transaction begins, so that other writers need not wait for a model.
+    """
+    with database.read() as connection:
+        fresh = [prepared for prepared in batch if force or same_as(connection, space, prepared) is None]
+    matrix = embedder.embed([text for prepared in fresh for text in prepared.texts]) if embedder and fresh else None
+    offsets, start = {}, 0
+    for prepared in fresh:
+        offsets[id(prepared)] = start
+        start += len(prepared.texts)
+    with database.write() as connection:
+        results, written = [], []
+        for prepared in batch:
+            same = None if force else same_as(connection, space, prepared)
+            if same is not None:
+                results.append(Added(same, created=False))
+                supersede(connection, space, prepared.draft.supersedes, same, at)
+                continue
+            added = _insert(connection, space, prepared, at)
+            results.append(added)
+            supersede(connection, space, prepared.draft.supersedes, added.id, at)
+            if matrix is not None and id(prepared) in offsets and embedder:
+                first = offsets[id(prepared)]
+                _insert_vectors(
+                    database, connection, space, embedder.id, added.id, matrix[first : first + len(prepared.texts)]
+                )
+            written.append((added.id, prepared))
+        for note_id, prepared in written:
+            connect(connection, space, note_id, prepared, prepared.draft.created_at or at)
+    return results
+
+
+def supersede(connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime) -> None:
+    """Let one note replace others.
+
+    Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
+    """
+    if not old_ids:
+        return
+    require(connection, space, [*old_ids, new_id])
+    following = graph.successors(connection, space, [new_id])
+    later = {number for successors in following.values() for number in successors}
+    for old in old_ids:
+        if old == new_id:
+            raise SupersessionRefused(f"note {old} cannot supersede itself: name another note")
+        if old in later:
+            raise SupersessionRefused(
+                f"note {new_id} is itself superseded by note {old}, perhaps through others: that would be a circle"
+            )
+        graph.supersede(connection, space, old, new_id, at)
+
+
+def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
+    """The notes with these ids. Raises `NoSuchNote`."""
+    found = notes.fetch(connection, space, ids)
+    for note_id in ids:
+        if note_id not in found:
+            raise NoSuchNote(note_id, space)
+    return found
+
+
+def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime) -> Added:
+    draft = prepared.draft
+    replaces = notes.find_source(connection, space, draft.source) if draft.source else None
+    note_id = notes.next_ids(connection, "note", 1)[0]
+    note = Note(
+        id=note_id,
+        uid=uuid.uuid4().hex,
+        space=space,
+        title=draft.title,
+        body=draft.body,
+        topics=draft.topics,
+        kind=draft.kind,
+        context=draft.context,
+        created_at=draft.created_at or at,
+        occurred_start=draft.occurred.start if draft.occurred else None,
+        occurred_end=draft.occurred.end if draft.occurred else None,
+        pinned=draft.pinned,
+        source=draft.source,
+        tokens=prepared.tokens,
+    )
+    words = (search_text(draft.title), search_text(" ".join(draft.topics)), search_text(draft.body))
+    notes.write(connection, [notes.Row(note, prepared.content_hash, prepared.passages, words)])
+    if replaces is not None:
+        graph.supersede(connection, space, replaces, note_id, at)
+    return Added(note_id, created=True, replaces=replaces)
+
+
+def _insert_vectors(
+    database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
+) -> None:
+    """Store a note's vectors and link it to the notes that mean nearly the same."""
+    passages = notes.passages_of(connection, space, [note_id])[note_id]
+    notes.write_vectors(database, connection, space, model, [passage.id for passage in passages], matrix)
+    best: dict[int, float] = {}
+    for row in matrix:
+        try:
+            found = database.index.nearest(connection, model, row, None, NEIGHBOURS)
+        except IndexUnavailable:
+            found = notes.scan_vectors(connection, model, row, notes.in_space(space), NEIGHBOURS)
+        for _, other, cosine in found:
+            if other != note_id and cosine >= graph.SEMANTIC_FLOOR:
+                best[other] = max(cosine, best.get(other, 0.0))
+    here = notes.standing(connection, space, best)
+    nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))
+    graph.link(
+        connection,
+        space,
+        [graph.Link(note_id, other, "semantic", min(1.0, best[other])) for other in nearest[: graph.SEMANTIC_NEAREST]],
+    )
+
+
+def connect(connection: Connection, space: str, note_id: int, prepared: Prepared, created_at: datetime) -> None:
+    """Entities, and the links in time and by cause, of a note."""
+    draft = prepared.draft
+    found = [
+        (entity_key(entity.name), entity.name, entity.source)
+        for entity in extract(draft.title, draft.body, draft.topics, draft.entities)
+    ]
+    graph.mention(connection, space, {note_id: found})
+    event_at = (draft.occurred.start if draft.occurred else None) or created_at
+    graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
+    causes = dict.fromkeys((*draft.links, *(("caused-by", target) for target in because_links(draft.body))))
+    for relation, title in causes:
+        words = search_text(title)
+        target = notes.find_title(connection, space, words)
+        if target is None:
+            graph.link_pending(connection, space, note_id, relation, words)
+        else:
+            graph.link(connection, space, [graph.Link(note_id, target, relation, 1.0)])
+    graph.resolve_pending(connection, space, note_id, [search_text(draft.title)] if draft.title else [])
+
+
+def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
+    """Give these notes the vectors they lack, in one transaction; how many notes got any."""
+    with database.read() as connection:
+        found = notes.fetch(connection, space, note_ids)
+        spans = notes.passages_of(connection, space, list(found))
+    texts = [
+        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
+    ]
+    matrix = embedder.embed(texts)
+    with database.write() as connection:
+        waiting = set(notes.lacking_vectors(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
+        start = 0
+        for note in found.values():
+            rows = matrix[start : start + len(spans[note.id])]
+            start += len(rows)
+            if note.id in waiting:
+                _insert_vectors(database, connection, space, embedder.id, note.id, rows)
+    return len(waiting)

@@ -1,0 +1,43 @@
+"""Embedding and reranking models behind two small protocols; nothing heavy is imported until one is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from memora_cli.errors import ModelUnusable
+from memora_cli.models.protocols import Embedder, Reranker
+
+__all__ = ["EMBEDDER", "RERANKER", "Embedder", "Reranker", "find_model", "load_embedder", "load_reranker"]
+
+EMBEDDER = "all-MiniLM-L6-v2"
+RERANKER = "memora-reranker"
+BUNDLED = Path(__file__).parent / "data"
+
+
+def load_embedder(name: str | None = None, places: Sequence[Path] = ()) -> Embedder:
+    """The embedder of that name, the bundled one by default; `places` as in `find_model`. Raises ModelUnusable."""
+    folder = find_model(name or EMBEDDER, places)
+    from memora_cli.models.embed import OnnxEmbedder
+
+    return OnnxEmbedder(folder)
+
+
+def load_reranker(name: str | None = None, places: Sequence[Path] = ()) -> Reranker:
+    """The reranker of that name, the bundled one by default; `places` as in `find_model`. Raises ModelUnusable."""
+    folder = find_model(name or RERANKER, places)
+    from memora_cli.models.rerank import OnnxReranker
+
+    return OnnxReranker(folder)
+
+
+def find_model(name: str, places: Sequence[Path] = ()) -> Path:
+    """The folder of a model: the first of `places`, then of the bundled models, that holds one of this name.
+
+    A hub name such as "BAAI/bge-small-en-v1.5" is a folder within a folder. Raises ModelUnusable.
+    """
+    if name and not Path(name).is_absolute() and ".." not in Path(name).parts:
+        for place in (*places, BUNDLED):
+            if (place / name).is_dir():
+                return place / name
+    raise ModelUnusable(f"no model is called {name!r}; bring it with `memora models import {name}`")

@@ -1,0 +1,155 @@
+"""The whole of a search on one screen: understand, retrieve, fuse, complete, rerank, adjust, clamp, cut."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from sqlalchemy import Connection
+
+from memora_cli.models import Embedder, Reranker
+from memora_cli.rank.adjust import adjust
+from memora_cli.rank.clamp import clamp
+from memora_cli.rank.complete import complete, heads
+from memora_cli.rank.cut import cut
+from memora_cli.rank.fuse import fuse
+from memora_cli.rank.read import best_passage, dated
+from memora_cli.rank.rerank import rerank
+from memora_cli.retrieve.graph import graph
+from memora_cli.retrieve.keyword import keyword
+from memora_cli.retrieve.semantic import semantic
+from memora_cli.retrieve.source import Source
+from memora_cli.retrieve.temporal import temporal
+from memora_cli.retrieve.understand import understand
+from memora_cli.store import graph as connections
+from memora_cli.store import notes
+from memora_cli.store.database import Database
+from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
+
+STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, graph, temporal)
+"""In the order they run; a later one may read an earlier one's list."""
+
+
+def search(
+    query: Query,
+    database: Database,
+    embedder: Callable[[], Embedder],
+    reranker: Callable[[], Reranker],
+    shorten: Callable[[str, int], tuple[str, int]],
+) -> Trace:
+    """Run one query. Models are loaded by their functions when first needed; a part that fails is named in the trace.
+
+    Raises `EmptyQuery`.
+    """
+    clock = _Clock()
+    with database.read() as connection:
+        with clock("understand"):
+            understood, model = understand(query, database, connection, embedder)
+        lists: tuple[RankedList, ...] = ()
+        for strategy in STRATEGIES:
+            with clock(strategy.__name__):
+                lists += (strategy(Source(database, connection, query, understood, model, lists)),)
+        with clock("fuse"):
+            found = notes.fetch(
+                connection, query.filters.space, {hit.note_id for ranked in lists for hit in ranked.hits}
+            )
+            fused = fuse(lists, found, query.settings.weights, query.settings.rrf_k)
+        with clock("complete"):
+            completed = complete(fused, *_chains(connection, query.filters, fused))
+        with clock("rerank"):
+            top = _with_passages(connection, query, completed, understood.words)
+            logits, reranked_by, degraded = _read(query, top, reranker)
+            reranked = rerank(top, logits, query.settings.rerank_weight)
+        with clock("adjust"):
+            adjusted = adjust(reranked, query.at, query.settings)
+        with clock("clamp"):
+            clamped = clamp(adjusted)
+        with clock("cut"):
+            kept = cut(clamped, query.settings, shorten)
+        waiting = notes.waiting(connection, query.filters.space, model) if model else 0
+    steps = (
+        Step("fuse", fused),
+        Step("complete", completed),
+        Step("rerank", reranked, degraded),
+        Step("adjust", adjusted),
+        Step("clamp", clamped),
+        Step("cut", kept),
+    )
+    backend = Backend(*_live(query, database, lists), model or None, reranked_by)
+    return Trace(query, understood, lists, steps, backend, tuple(clock.milliseconds.items()), waiting)
+
+
+class _Clock:
+    """Measures named stages in milliseconds."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        start = time.perf_counter()
+        yield
+        self.milliseconds[stage] = (time.perf_counter() - start) * 1000.0
+
+
+def _chains(
+    connection: Connection, filters: Filters, candidates: tuple[Candidate, ...]
+) -> tuple[Mapping[int, tuple[int, ...]], Mapping[int, Note]]:
+    """The supersessions above the stale candidates, and the heads that pass the filters."""
+    stale = [candidate.note.id for candidate in candidates if candidate.note.superseded_by]
+    if not stale:
+        return {}, {}
+    successors = connections.successors(connection, filters.space, stale)
+    ends = {head for number in stale for head in heads(number, successors)}
+    return successors, notes.fetch(connection, filters.space, notes.allowed(connection, filters, ends))
+
+
+def _with_passages(
+    connection: Connection, query: Query, candidates: tuple[Candidate, ...], words: tuple[str, ...]
+) -> tuple[Candidate, ...]:
+    """The candidates with their best passage: the nearest one, else the one with the most words of the query."""
+    space = query.filters.space
+    nearest = {
+        candidate.note.id: hit.passage_id
+        for candidate in candidates
+        for hit in candidate.hits.values()
+        if hit.passage_id is not None
+    }
+    known = notes.fetch_passages(connection, space, set(nearest.values()))
+    others = notes.passages_of(connection, space, {c.note.id for c in candidates if c.note.id not in nearest})
+    result = []
+    for candidate in candidates:
+        body = candidate.note.body
+        if candidate.note.id in nearest and nearest[candidate.note.id] in known:
+            span = known[nearest[candidate.note.id]]
+            passage = body[span.start : span.end]
+        else:
+            texts = [body[span.start : span.end] for span in others.get(candidate.note.id, ())] or [body]
+            passage = texts[best_passage(texts, words)]
+        result.append(candidate.with_(passage=passage))
+    return tuple(result)
+
+
+def _read(
+    query: Query, candidates: tuple[Candidate, ...], reranker: Callable[[], Reranker]
+) -> tuple[dict[int, float], str | None, tuple[Degraded, ...]]:
+    """The cross-encoder's logit of each top candidate by note id, the model's id, and what went wrong."""
+    top = candidates[: query.settings.rerank_top]
+    if not query.settings.rerank or not top or not query.text.strip():
+        return {}, None, ()
+    try:
+        model = reranker()
+        texts = [dated(candidate.note, candidate.passage, query.at.tzinfo) for candidate in top]
+        scores = model.score(query.text, texts)
+    except Exception as error:  # whatever the model does, the fused order still stands
+        reason = f"{error or type(error).__name__}; the order is the fused one"
+        return {}, None, (Degraded("reranker", reason),)
+    return {candidate.note.id: float(score) for candidate, score in zip(top, scores, strict=True)}, model.id, ()
+
+
+def _live(query: Query, database: Database, lists: tuple[RankedList, ...]) -> tuple[str, str]:
+    """Which keyword and vector lookups answered."""
+    failed = {problem.part for ranked in lists for problem in ranked.degraded}
+    like = query.settings.backend == "like" or "keyword" in failed
+    return "like" if like else database.index.keyword, "scan" if "vectors" in failed else database.index.vectors

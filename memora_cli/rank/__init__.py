@@ -1,0 +1,1 @@
+"""Ranking: pure functions from candidates to candidates, one file for each stage."""

@@ -1,0 +1,233 @@
+"""The explanation of a search as tables: what was understood, each strategy, each stage, what was cut, the time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import tzinfo
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from memora_cli.render.terminal import day, ids, number, safe, table
+from memora_cli.text.display import visible_line
+from memora_cli.values import Candidate, Note, RankedList, Trace, Window
+
+MOST = 15  # rows of a table, unless all are asked for
+NAME = 48  # characters of a note's name
+
+
+def print_explanation(trace: Trace, console: Console, *, every: bool = False, timings: bool = True) -> None:
+    """All tables of a trace; long ones are cut to their first rows unless `every`."""
+    most = None if every else MOST
+    for part in _parts(trace, most):
+        console.print(part)
+    if timings:
+        console.print(_timings(trace))
+
+
+def _parts(trace: Trace, most: int | None) -> Iterator[RenderableType]:
+    yield _understood(trace)
+    names = {candidate.note.id: candidate.note for candidate in trace.candidates}
+    for ranked in trace.lists:
+        yield _strategy(ranked, names, most)
+    yield _fusion(trace, most)
+    yield _reranking(trace, most)
+    yield _scores(trace, most)
+    yield _cut(trace, most)
+
+
+def _name(note: Note) -> str:
+    text = visible_line(note.name)
+    return text if len(text) <= NAME else text[: NAME - 1] + "…"
+
+
+def _understood(trace: Trace) -> RenderableType:
+    zone = trace.query.at.tzinfo
+    understood, backend = trace.understood, trace.backend
+    grid = Table.grid(padding=(0, 2))
+    rows = {
+        "query": trace.query.text,
+        "asked at": f"{trace.query.at:%Y-%m-%d %H:%M %z}",
+        "words": ", ".join(understood.words) or "none",
+        "window": _window(understood.window, zone),
+        "other times": "; ".join(_window(w, zone) for w in understood.windows if w != understood.window),
+        "entities": ", ".join(understood.entities) or "none known",
+        "keyword by": backend.keyword,
+        "vectors by": backend.vectors,
+        "embedder": backend.embedder or "none",
+        "reranker": backend.reranker or "none",
+        "degraded": "; ".join(f"{problem.part}: {problem.reason}" for problem in trace.degraded) or "nothing",
+        "waiting": f"{trace.waiting} notes have no vectors yet" if trace.waiting else "",
+    }
+    for name, value in rows.items():
+        if value:
+            grid.add_row(Text(name, style="dim"), safe(value))
+    return grid
+
+
+def _window(window: Window | None, zone: tzinfo | None) -> str:
+    if window is None:
+        return "none"
+    start = day(window.start, zone) if window.start else "…"
+    end = f"before {day(window.end, zone)}" if window.end else "…"
+    return f'{start} to {end} ({window.grain}, from "{window.text}")'
+
+
+def _strategy(ranked: RankedList, names: dict[int, Note], most: int | None) -> RenderableType:
+    if not ranked.hits:
+        return Text.assemble(
+            ("\n" + ranked.strategy, "bold"), f"  no hits{': ' if ranked.skipped else ''}{ranked.skipped}"
+        )
+    grid = table(
+        ("rank", "right"),
+        ("id", "id"),
+        ("note", ""),
+        ("score", "right"),
+        ("reason", ""),
+        title=f"\n{ranked.strategy}",
+        caption=_more(len(ranked.hits), most),
+    )
+    for hit in ranked.hits[:most]:
+        name = _name(names[hit.note_id]) if hit.note_id in names else ""
+        grid.add_row(str(hit.rank), f"#{hit.note_id}", Text(name), f"{hit.score:.4g}", safe(hit.reason))
+    return grid
+
+
+def _more(count: int, most: int | None) -> str:
+    return f"… and {count - most} more (--all shows them)" if most is not None and count > most else ""
+
+
+def _fusion(trace: Trace, most: int | None) -> RenderableType:
+    step = next(step for step in trace.steps if step.name == "complete")
+    strategies = [ranked.strategy for ranked in trace.lists if ranked.hits]
+    weights, k = trace.query.settings.weights, trace.query.settings.rrf_k
+    grid = table(
+        ("id", "id"),
+        "note",
+        *((f"{name}", "right") for name in strategies),
+        ("sum", "right"),
+        title=f"\nfusion: each strategy gives weight/({k}+rank)",
+        caption=_more(len(step.candidates), most),
+    )
+    for candidate in step.candidates[:most]:
+        cells = [_contribution(candidate, name, weights.get(name, 1.0), k) for name in strategies]
+        name = _name(candidate.note) + (f"  (brought by #{candidate.completes})" if candidate.completes else "")
+        grid.add_row(f"#{candidate.note.id}", Text(name), *cells, number(candidate.fused.value, 5))
+    return grid
+
+
+def _contribution(candidate: Candidate, strategy: str, weight: float, k: int) -> str:
+    if strategy not in candidate.hits:
+        return "–"
+    rank = candidate.hits[strategy].rank
+    return f"{weight:g}/{k + rank} = {number(candidate.fused.part(strategy), 5)}"
+
+
+def _reranking(trace: Trace, most: int | None) -> RenderableType:
+    read = sorted(
+        (candidate for candidate in trace.candidates if candidate.reranking),
+        key=lambda candidate: candidate.reranking.place_after if candidate.reranking else 0,
+    )
+    if not read:
+        why = "off" if not trace.query.settings.rerank else "did not run"
+        return Text.assemble(("\nrerank", "bold"), f"  {why}: relevance is the fused part alone")
+    weight = trace.query.settings.rerank_weight
+    grid = table(
+        ("id", "id"),
+        "note",
+        ("logit", "right"),
+        ("sigmoid", "right"),
+        ("place", "right"),
+        ("fused part", "right"),
+        ("read part", "right"),
+        ("relevance", "right"),
+        title=f"\nrerank: {1 - weight:g}·fused/best + {weight:g}·sigmoid/best",
+        caption=_more(len(read), most),
+    )
+    for candidate in read[:most]:
+        reranking = candidate.reranking
+        if reranking is None:
+            continue
+        grid.add_row(
+            f"#{candidate.note.id}",
+            Text(_name(candidate.note)),
+            number(reranking.logit, 2),
+            number(reranking.sigmoid),
+            f"{reranking.place_before} → {reranking.place_after}",
+            number(candidate.relevance.part("fused")),
+            number(candidate.relevance.part("reranker")),
+            number(candidate.relevance.value),
+        )
+    return grid
+
+
+def _scores(trace: Trace, most: int | None) -> RenderableType:
+    settings = trace.query.settings
+    grid = table(
+        ("place", "right"),
+        ("id", "id"),
+        "note",
+        ("text", "right"),
+        ("recency", "right"),
+        ("pin", "right"),
+        ("penalty", "right"),
+        ("score", "right"),
+        "clamp",
+        title=f"\nscore: text + {settings.recency_weight:g}·0.5^(days/{settings.half_life_days:g}) + pin − penalty",
+        caption=_more(len(trace.candidates), most),
+    )
+    for place, candidate in enumerate(trace.candidates[:most], start=1):
+        final, move = candidate.final, candidate.move
+        grid.add_row(
+            str(place),
+            f"#{candidate.note.id}",
+            Text(_name(candidate.note)),
+            number(final.part("text")),
+            f"{number(final.part('recency'))} ({candidate.age_days:,.1f} d)",
+            number(final.part("pin"), 2),
+            number(final.part("superseded"), 0),
+            number(final.value),
+            f"{move.place_before} → {move.place_after}, below {ids(move.below)}" if move else _stale(candidate),
+        )
+    return grid
+
+
+def _stale(candidate: Candidate) -> str:
+    return f"below {ids(candidate.note.superseded_by)}" if candidate.note.superseded_by else ""
+
+
+def _cut(trace: Trace, most: int | None) -> RenderableType:
+    settings = trace.query.settings
+    spent = sum(candidate.tokens for candidate in trace.results)
+    kept = f"{len(trace.results)} kept (limit {settings.limit}), {spent} of {settings.max_tokens} tokens"
+    gone = [(place, c) for place, c in enumerate(trace.candidates, start=1) if c.cut]
+    if not gone:
+        return Text.assemble(("\ncut", "bold"), f"  nothing; {kept}")
+    grid = table(
+        ("place", "right"),
+        ("id", "id"),
+        "note",
+        ("tokens", "right"),
+        "cut by",
+        title=f"\ncut: {kept}",
+        caption=_more(len(gone), most),
+    )
+    for place, candidate in gone[:most]:
+        grid.add_row(
+            str(place),
+            f"#{candidate.note.id}",
+            Text(_name(candidate.note)),
+            str(candidate.note.tokens),
+            str(candidate.cut),
+        )
+    return grid
+
+
+def _timings(trace: Trace) -> RenderableType:
+    total = sum(value for _, value in trace.milliseconds)
+    grid = table("stage", ("ms", "right"), title="\ntime")
+    for stage, value in trace.milliseconds:
+        grid.add_row(stage, number(value, 1))
+    grid.add_row(Text("total", style="bold"), Text(number(total, 1), style="bold"))
+    return grid

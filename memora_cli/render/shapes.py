@@ -1,0 +1,234 @@
+"""The JSON edge: values become the dictionaries of version 1, whose keys may grow but never change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Any
+
+from memora_cli.memory import Added, NoteView, Statistics
+from memora_cli.text.snippets import snippet
+from memora_cli.values import Account, Candidate, Note, Score, Trace, Window
+
+VERSION = 1
+
+Shape = dict[str, Any]
+
+
+def dumps(shape: Mapping[str, Any]) -> str:
+    """One line of JSON in ASCII, so that it is valid under any locale; what JSON cannot hold is an error, not NaN."""
+    return json.dumps(shape, ensure_ascii=True, allow_nan=False)
+
+
+def stamp(moment: datetime | None, zone: tzinfo | None) -> str | None:
+    """ISO 8601 in the user's zone, with its offset."""
+    return moment.astimezone(zone).isoformat() if moment else None
+
+
+def note(value: Note, zone: tzinfo | None) -> Shape:
+    """A note; `superseded_by` is the newest note that replaces it."""
+    return {
+        "id": value.id,
+        "uid": value.uid,
+        "space": value.space,
+        "title": value.title,
+        "body": value.body,
+        "topics": list(value.topics),
+        "kind": value.kind,
+        "context": value.context,
+        "created_at": stamp(value.created_at, zone),
+        "occurred_start": stamp(value.occurred_start, zone),
+        "occurred_end": stamp(value.occurred_end, zone),
+        "pinned": value.pinned,
+        "superseded_by": value.superseded_by[-1] if value.superseded_by else None,
+        "source": value.source,
+        "tokens": value.tokens,
+    }
+
+
+def view(value: NoteView, zone: tzinfo | None) -> Shape:
+    """A note with its entities, links and what it supersedes."""
+    return note(value.note, zone) | {
+        "entities": list(value.entities),
+        "links": [{"id": edge.target, "relation": edge.relation, "weight": edge.weight} for edge in value.links],
+        "supersedes": list(value.supersedes),
+    }
+
+
+def added(value: Added) -> Shape:
+    """What became of a note to be added."""
+    return {"version": VERSION, "id": value.id, "created": value.created}
+
+
+def listing(values: list[Note], zone: tzinfo | None) -> Shape:
+    """A list of notes."""
+    return {"version": VERSION, "notes": [note(value, zone) for value in values]}
+
+
+def statistics(value: Statistics) -> Shape:
+    """How much the memory holds."""
+    return {
+        "version": VERSION,
+        **value.counts,
+        "links": dict(value.links),
+        "months": dict(value.months),
+        "waiting": value.waiting,
+        "bytes": value.bytes,
+        "database": value.database,
+        "driver": value.driver,
+        "embedder": value.embedder,
+        "reranker": value.reranker,
+    }
+
+
+def window(value: Window | None) -> Shape | None:
+    """A span of time in the zone it was understood in."""
+    if value is None:
+        return None
+    return {
+        "start": value.start.isoformat() if value.start else None,
+        "end": value.end.isoformat() if value.end else None,
+        "text": value.text,
+        "grain": value.grain,
+    }
+
+
+def result(candidate: Candidate, rank: int, words: tuple[str, ...], zone: tzinfo | None) -> Shape:
+    """A note that a search returns; `confidence` is the cross-encoder's sigmoid, null when it did not read the note."""
+    value = candidate.note
+    return {
+        "rank": rank,
+        "id": value.id,
+        "title": value.title,
+        "snippet": snippet(candidate.passage, words),
+        "text": candidate.text,
+        "score": candidate.final.value,
+        "relevance": candidate.relevance.value,
+        "confidence": candidate.reranking.sigmoid if candidate.reranking else None,
+        "created_at": stamp(value.created_at, zone),
+        "pinned": value.pinned,
+        "superseded_by": value.superseded_by[-1] if value.superseded_by else None,
+        "tokens": candidate.tokens,
+        "shortened": candidate.shortened,
+    }
+
+
+def results(trace: Trace) -> list[Shape]:
+    """The notes that a search returns, best first."""
+    zone = trace.query.at.tzinfo
+    return [result(candidate, rank, trace.understood.words, zone) for rank, candidate in enumerate(trace.results, 1)]
+
+
+def search(trace: Trace) -> Shape:
+    """The result of a search."""
+    rules = [candidate.cut for candidate in trace.candidates]
+    return {
+        "version": VERSION,
+        "query": trace.query.text,
+        "at": trace.query.at.isoformat(),
+        "words": list(trace.understood.words),
+        "window": window(trace.understood.window),
+        "backend": {
+            "keyword": trace.backend.keyword,
+            "vectors": trace.backend.vectors,
+            "embedder": trace.backend.embedder,
+            "reranker": trace.backend.reranker,
+        },
+        "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
+        "waiting": trace.waiting,
+        "results": results(trace),
+        "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
+    }
+
+
+def score(value: Score) -> Shape:
+    """A number with the parts it is the sum of."""
+    return {"value": value.value, "parts": {part.name: part.value for part in value.parts}}
+
+
+def explain(trace: Trace) -> Shape:
+    """The result of a search and every number that led to it."""
+    contributions = {candidate.note.id: candidate.fused for candidate in trace.candidates}
+    return search(trace) | {
+        "entities": list(trace.understood.entities),
+        "windows": [window(value) for value in trace.understood.windows],
+        "strategies": {
+            ranked.strategy: [
+                {
+                    "rank": hit.rank,
+                    "id": hit.note_id,
+                    "score": hit.score,
+                    "reason": hit.reason,
+                    "contribution": contributions[hit.note_id].part(ranked.strategy)
+                    if hit.note_id in contributions
+                    else 0.0,
+                }
+                for hit in ranked.hits
+            ]
+            for ranked in trace.lists
+        },
+        "skipped": {ranked.strategy: ranked.skipped for ranked in trace.lists if ranked.skipped},
+        "settings": {
+            "rrf_k": trace.query.settings.rrf_k,
+            "weights": dict(trace.query.settings.weights),
+            "rerank_weight": trace.query.settings.rerank_weight,
+            "recency_weight": trace.query.settings.recency_weight,
+            "half_life_days": trace.query.settings.half_life_days,
+            "pinned_bonus": trace.query.settings.pinned_bonus,
+            "limit": trace.query.settings.limit,
+            "max_tokens": trace.query.settings.max_tokens,
+        },
+        "stages": [
+            {"stage": step.name, "order": [candidate.note.id for candidate in step.candidates]} for step in trace.steps
+        ],
+        "scores": [_scores(candidate, place) for place, candidate in enumerate(trace.candidates, start=1)],
+        "timings_ms": dict(trace.milliseconds),
+    }
+
+
+def _scores(candidate: Candidate, place: int) -> Shape:
+    reranking, move = candidate.reranking, candidate.move
+    return {
+        "place": place,
+        "id": candidate.note.id,
+        "fused": score(candidate.fused),
+        "completes": candidate.completes,
+        "rerank": None
+        if reranking is None
+        else {
+            "logit": reranking.logit,
+            "sigmoid": reranking.sigmoid,
+            "before": reranking.place_before,
+            "after": reranking.place_after,
+        },
+        "relevance": score(candidate.relevance),
+        "age_days": candidate.age_days,
+        "final": score(candidate.final),
+        "clamp": None
+        if move is None
+        else {"before": move.place_before, "after": move.place_after, "below": list(move.below)},
+        "superseded_by": list(candidate.note.superseded_by),
+        "tokens": candidate.note.tokens,
+        "cut": candidate.cut,
+    }
+
+
+def account(value: Account) -> Shape:
+    """What became of one note in a search."""
+    return {
+        "id": value.note.id,
+        "place": value.place,
+        "fate": value.fate,
+        "verdicts": [
+            {
+                "strategy": verdict.strategy,
+                "rank": verdict.hit.rank if verdict.hit else None,
+                "score": verdict.score,
+                "needed": verdict.needed,
+                "reason": verdict.reason,
+            }
+            for verdict in value.verdicts
+        ],
+        "scores": _scores(value.candidate, value.place) if value.candidate and value.place else None,
+    }

@@ -1,0 +1,85 @@
+"""The way to standard output: a Rich console on a terminal, plain tab-separated lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime, tzinfo
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from memora_cli.text.display import visible, visible_line
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes square brackets as text and honours NO_COLOR, TERM and the width."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+
+
+def on_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def say(line: str) -> None:
+    """One line on standard output, exactly as it is."""
+    sys.stdout.write(line + "\n")
+
+
+def warn(message: str) -> None:
+    """One line on standard error, made safe for a terminal."""
+    sys.stderr.write(visible(message) + "\n")
+
+
+def plain(columns: Iterable[object]) -> str:
+    """Tab-separated columns on one line, safe for a terminal, never cut."""
+    return "\t".join(visible_line(str(column)) for column in columns)
+
+
+def safe(text: str, style: str = "") -> Text:
+    """Untrusted text for a table: one line, visible controls, no markup."""
+    return Text(visible_line(text), style=style)
+
+
+def day(moment: datetime, zone: tzinfo | None) -> str:
+    """The date in the user's zone."""
+    return f"{moment.astimezone(zone):%Y-%m-%d}"
+
+
+def table(*columns: str | tuple[str, str], title: str = "", caption: str = "") -> Table:
+    """A table with light lines; a column is a heading, or a heading with "right", "ratio" or "id" for its kind."""
+    made = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        title_style="bold",
+        caption=Text(caption) if caption else None,
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        header_style="bold",
+        show_edge=False,
+    )
+    for column in columns:
+        heading, kind = column if isinstance(column, tuple) else (column, "")
+        made.add_column(
+            heading,
+            justify="right" if kind in {"right", "id"} else "left",
+            no_wrap=kind in {"right", "id", "fixed"},
+            ratio=1 if kind == "ratio" else None,
+            overflow="fold",
+        )
+    return made
+
+
+def number(value: float, digits: int = 4) -> str:
+    """A number with a fixed count of decimals, and no minus before zero."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0.0 else text
+
+
+def ids(numbers: Sequence[int]) -> str:
+    """Note ids as people write them."""
+    return ", ".join(f"#{value}" for value in numbers)

@@ -1,0 +1,1 @@
+"""The retrieval strategies: each takes a `Source` and returns a `RankedList`."""

@@ -1,0 +1,74 @@
+"""What a strategy reads from, and how its finds become a ranked list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection
+
+from memora_cli.store import graph, notes
+from memora_cli.store.database import Database
+from memora_cli.values import Hit, Query, RankedList, Settings, Understood
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One snapshot, the query and what it was taken to mean, the vectors' model, and the lists made so far."""
+
+    database: Database
+    connection: Connection
+    query: Query
+    understood: Understood
+    model: str
+    lists: tuple[RankedList, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the query."""
+        return self.query.settings
+
+    @property
+    def space(self) -> str:
+        """The space that is searched."""
+        return self.query.filters.space
+
+    def list_of(self, strategy: str) -> RankedList:
+        """The list that an earlier strategy returned, empty when it did not run."""
+        return next((ranked for ranked in self.lists if ranked.strategy == strategy), RankedList(strategy))
+
+    def scopes(self) -> tuple[ColumnElement[bool], ...]:
+        """Conditions that together mean the filters, apart for stale notes so that these use up nobody's place."""
+        condition = notes.matching(self.query.filters)
+        if not graph.superseded_count(self.connection, self.space):
+            return (condition,)
+        return condition & ~notes.stale(), condition & notes.stale()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A note that a strategy found, before it has a rank; `nearness` (a cosine) orders equal scores."""
+
+    note_id: int
+    score: float
+    reason: str
+    passage_id: int | None = None
+    nearness: float = 0.0
+
+
+def rank(source: Source, found: Iterable[Found]) -> tuple[Hit, ...]:
+    """Hits in total order (score, nearness, newer, id), cut to the strategy's limit; stale notes use up none of it."""
+    items = list(found)
+    standing = notes.standing(source.connection, source.space, [item.note_id for item in items])
+    ordered = sorted(
+        (item for item in items if item.note_id in standing),
+        key=lambda item: (-item.score, -item.nearness, -standing[item.note_id][0].timestamp(), item.note_id),
+    )
+    hits: list[Hit] = []
+    places = source.settings.strategy_limit
+    for item in ordered:
+        if places == 0:
+            break
+        places -= not standing[item.note_id][1]
+        hits.append(Hit(item.note_id, len(hits) + 1, item.score, item.reason, item.passage_id))
+    return tuple(hits)

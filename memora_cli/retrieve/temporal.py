@@ -1,0 +1,80 @@
+"""The temporal strategy: the notes whose event time meets the window of the query, or comes near it."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from memora_cli.retrieve.semantic import nearest_notes
+from memora_cli.retrieve.source import Found, Source, rank
+from memora_cli.store import graph, notes
+from memora_cli.values import RankedList, Window
+
+STOP_BELOW = 0.1
+OPEN_SPAN = timedelta(days=30)  # the unit of distance for a window that is open on one side
+DECAY = 0.8
+SPREADS_OVER = frozenset({"temporal", *graph.CAUSAL})
+
+
+def temporal(source: Source) -> RankedList:
+    """Nearest to the window first: 1 inside it, falling with the distance in window lengths; ties by cosine."""
+    window = source.understood.window
+    if window is None:
+        return RankedList("temporal", skipped="the query names no time")
+    limit = source.settings.strategy_limit
+    near: dict[int, tuple[int, float]] = {}
+    times: dict[int, tuple[datetime, datetime | None]] = {}
+    for scope in source.scopes():
+        inside = scope & notes.meets(window.start, window.end)
+        if source.understood.embedding is not None:
+            near |= nearest_notes(source, (inside,), limit)[0]
+        times |= notes.event_times(source.connection, inside, limit)
+        times |= notes.event_times(source.connection, scope & ~notes.meets(window.start, window.end), limit, window)
+    times |= notes.event_times(source.connection, notes.with_ids(source.space, near), limit)
+    proximity = {note_id: closeness(window, *span) for note_id, span in times.items()}
+    reasons = {note_id: describe(window, *span) for note_id, span in times.items()}
+    _spread(source, proximity, reasons)
+    found = [
+        Found(note_id, value, reasons[note_id], *near.get(note_id, (None, 0.0)))
+        for note_id, value in proximity.items()
+        if value >= STOP_BELOW
+    ]
+    return RankedList("temporal", rank(source, found))
+
+
+def closeness(window: Window, start: datetime, end: datetime | None) -> float:
+    """1 inside the half-open window, else 1 / (1 + distance / length), with 30 days for the length of an open one."""
+    length = window.end - window.start if window.start and window.end else OPEN_SPAN
+    return 1.0 / (1.0 + _distance(window, start, end) / length)
+
+
+def _distance(window: Window, start: datetime, end: datetime | None) -> timedelta:
+    if window.end and start >= window.end:
+        return start - window.end
+    if window.start and (end or start) < window.start:
+        return window.start - (end or start)
+    return timedelta(0)
+
+
+def describe(window: Window, start: datetime, end: datetime | None) -> str:
+    """The day of the event, and how far it is from the window."""
+    zone = (window.start or window.end or start).tzinfo
+    day = f"{start.astimezone(zone):%Y-%m-%d}"
+    distance = _distance(window, start, end)
+    if not distance:
+        return f"{day} is inside"
+    side = "after" if window.end and start >= window.end else "before"
+    return f"{day} is {max(1, round(distance / timedelta(days=1)))} days {side}"
+
+
+def _spread(source: Source, proximity: dict[int, float], reasons: dict[int, str]) -> None:
+    """One step from what is inside the window, over temporal and causal links, to what has no better standing."""
+    inside = [note_id for note_id, value in proximity.items() if value == 1.0]
+    reached = [
+        edge for edge in graph.edges(source.connection, source.space, inside, hub=0) if edge.relation in SPREADS_OVER
+    ]
+    allowed = notes.allowed(source.connection, source.query.filters, {edge.target for edge in reached})
+    for edge in reached:
+        value = min(0.99, edge.weight * DECAY)
+        if edge.target in allowed and value > proximity.get(edge.target, 0.0):
+            proximity[edge.target] = value
+            reasons[edge.target] = f"#{edge.source} → {edge.relation} → #{edge.target}"

@@ -1,0 +1,48 @@
+"""Understanding: the words, times, entities and the vector of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from memora_cli.errors import EmptyQuery, ModelUnusable
+from memora_cli.models import Embedder
+from memora_cli.store import graph
+from memora_cli.store.database import Database
+from memora_cli.text.dates import choose_window, find_windows
+from memora_cli.text.entities import query_entities, query_ngrams
+from memora_cli.text.words import query_words
+from memora_cli.values import Degraded, Query, Understood
+
+FREQUENCY_CAP = 10_000
+
+
+def understand(
+    query: Query, database: Database, connection: Connection, embedder: Callable[[], Embedder]
+) -> tuple[Understood, str]:
+    """What the query means, and the id of the model that embedded it (empty without one).
+
+    Raises `EmptyQuery` when there is no word in it and no topic is asked for.
+    """
+
+    def frequency(word: str) -> int:
+        return database.index.frequency(connection, word, FREQUENCY_CAP)
+
+    words = query_words(query.text, frequency)
+    if not words:
+        if not query.filters.topics:
+            raise EmptyQuery
+        return Understood(words=()), ""
+    windows = find_windows(query.text, query.at, week_start=query.week_start)
+    named = (*query_entities(query.text), *query_ngrams(query.text))
+    known = graph.known_entities(connection, query.filters.space, set(named))
+    entities = tuple(dict.fromkeys(key for key in named if key in known))
+    embedding, model = None, ""
+    degraded: tuple[Degraded, ...] = ()
+    try:
+        loaded = embedder()
+        embedding, model = tuple(loaded.embed([query.text])[0].tolist()), loaded.id
+    except ModelUnusable as error:
+        degraded = (Degraded("embedder", str(error)),)
+    return Understood(words, choose_window(windows), windows, entities, embedding, degraded), model

@@ -1,0 +1,113 @@
+"""Opens a database, whichever kind its address names, and runs transactions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from sqlalchemy import ColumnElement, Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from memora_cli.errors import Usage
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+class IndexUnavailable(Exception):  # a state that a search survives, not a failure
+    """An index cannot be read; the message says why."""
+
+
+class Index(Protocol):
+    """What differs between databases: how words and vectors are indexed and looked up.
+
+    `where` is always a condition over `schema.notes`. Lookups raise `IndexUnavailable` when the index is missing.
+    """
+
+    keyword: str
+    vectors: str
+
+    def create(self, connection: Connection) -> None:
+        """Make the keyword index on a new database."""
+
+    def frequency(self, connection: Connection, word: str, cap: int) -> int:
+        """How many notes hold the word, counted up to `cap`."""
+
+    def match(
+        self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
+    ) -> list[tuple[int, float]]:
+        """`(note id, score)` of notes holding any of the words, best first; higher is better."""
+
+    def index_vectors(
+        self, connection: Connection, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
+    ) -> None:
+        """Add `(passage id, float32 bytes)` to the index of that model, making it when it is not there."""
+
+    def forget_vectors(self, connection: Connection, model: str, passage_ids: Sequence[int]) -> None:
+        """Take passages out of the index of that model."""
+
+    def nearest(
+        self,
+        connection: Connection,
+        model: str,
+        vector: NDArray[numpy.float32],
+        where: ColumnElement[bool] | None,
+        limit: int,
+    ) -> list[tuple[int, int, float]]:
+        """`(passage id, note id, cosine)` of the nearest passages, nearest first; None is no condition at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database: reading and writing are transactions, everything else goes through `index`."""
+
+    address: str
+    engine: Engine
+    index: Index
+    translate: Callable[[DBAPIError], Exception]
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """One read snapshot."""
+        return self._transaction(write=False)
+
+    def write(self) -> AbstractContextManager[Connection]:
+        """One write transaction: all of it is committed, or none."""
+        return self._transaction(write=True)
+
+    @contextmanager
+    def _transaction(self, *, write: bool) -> Iterator[Connection]:
+        try:
+            with self.engine.connect().execution_options(memora_write=write) as connection, connection.begin():
+                yield connection
+        except DBAPIError as error:
+            raise self.translate(error) from error
+
+    def size(self) -> int:
+        """Bytes the database takes on disk."""
+        return sum(
+            file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
+        )
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self.engine.dispose()
+
+
+def open_database(address: str) -> Database:
+    """Open the database at a path or URL, creating it when it is not there.
+
+    Raises `DatabaseDamaged` for a file that is none of memora's, damaged, or newer than the program (left untouched),
+    and `DatabaseBusy` where it cannot be created or written.
+    """
+    scheme, separator, _ = address.partition("://")
+    match scheme if separator else "sqlite":
+        case "sqlite":
+            from memora_cli.store import sqlite
+
+            return sqlite.open_database(address)
+        case _:
+            raise Usage(f'no database is known by "{scheme}://": give a file path or sqlite:///PATH')

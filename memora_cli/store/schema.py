@@ -1,0 +1,178 @@
+"""The tables of a memory, in portable SQLAlchemy Core; `space` leads every key."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+VERSION = 1
+"""The schema's version; a database with a higher one is refused untouched."""
+
+
+class Moment(TypeDecorator[datetime]):
+    """An aware datetime, stored in UTC."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
+        """To naive UTC."""
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
+        """To aware UTC."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+metadata = MetaData()
+
+
+def _space() -> Column[str]:
+    return Column("space", Text, primary_key=True)
+
+
+counters = Table(
+    "counters",
+    metadata,
+    _space(),
+    Column("name", Text, primary_key=True),
+    Column("value", Integer, nullable=False),
+    comment="The last number given out, under the space '' as ids are unique in the whole file and never reused.",
+)
+
+notes = Table(
+    "notes",
+    metadata,
+    _space(),
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("uid", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("occurred_start", Moment),
+    Column("occurred_end", Moment),
+    Column("event_at", Moment, nullable=False, comment="occurred_start, else created_at"),
+    Column("pinned", Boolean, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    Column("deleted_at", Moment),
+    Index("notes_uid", "space", "uid", unique=True),
+    Index("notes_content", "space", "content_hash"),
+    Index("notes_event", "space", "event_at", "id"),
+    Index("notes_source", "space", "source"),
+)
+
+topics = Table(
+    "topics",
+    metadata,
+    _space(),
+    Column("note_id", Integer, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("topic", Text, nullable=False),
+    Index("topics_topic", "space", "topic"),
+)
+
+passages = Table(
+    "passages",
+    metadata,
+    _space(),
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("note_id", Integer, nullable=False),
+    Column("start", Integer, nullable=False),
+    Column("end", Integer, nullable=False),
+    Index("passages_note", "space", "note_id"),
+    comment="Half-open character ranges of the body.",
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    _space(),
+    Column("passage_id", Integer, primary_key=True, autoincrement=False),
+    Column("model", Text, primary_key=True),
+    Column("dimension", Integer, nullable=False),
+    Column("vector", LargeBinary, nullable=False, comment="little-endian float32, unit length"),
+    Index("vectors_model", "space", "model"),
+)
+
+keywords = Table(
+    "keywords",
+    metadata,
+    _space(),
+    Column("note_id", Integer, primary_key=True, autoincrement=False),
+    Column("title", Text, nullable=False),
+    Column("topics", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Index("keywords_note", "note_id"),
+    Index("keywords_title", "space", "title"),
+    comment="What keyword search reads: folded words, one space between, before and after them.",
+)
+
+entities = Table(
+    "entities",
+    metadata,
+    _space(),
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("key", Text, nullable=False, comment="the name folded"),
+    Column("name", Text, nullable=False),
+    Index("entities_key", "space", "key", unique=True),
+)
+
+mentions = Table(
+    "mentions",
+    metadata,
+    _space(),
+    Column("entity_id", Integer, primary_key=True),
+    Column("note_id", Integer, primary_key=True),
+    Column("origin", Text, nullable=False),
+    Index("mentions_note", "space", "note_id"),
+)
+
+links = Table(
+    "links",
+    metadata,
+    _space(),
+    Column("source_id", Integer, primary_key=True),
+    Column("target_id", Integer, primary_key=True),
+    Column("relation", Text, primary_key=True, comment="temporal, semantic, causes, enables or prevents"),
+    Column("weight", Float, nullable=False),
+    Index("links_target", "space", "target_id"),
+)
+
+pending_links = Table(
+    "pending_links",
+    metadata,
+    _space(),
+    Column("note_id", Integer, primary_key=True),
+    Column("relation", Text, primary_key=True),
+    Column("target", Text, primary_key=True, comment="the folded title of a note that does not exist yet"),
+    Index("pending_target", "space", "target"),
+)
+
+supersessions = Table(
+    "supersessions",
+    metadata,
+    _space(),
+    Column("old_id", Integer, primary_key=True),
+    Column("new_id", Integer, primary_key=True),
+    Column("created_at", Moment, nullable=False),
+    Index("supersessions_new", "space", "new_id"),
+)

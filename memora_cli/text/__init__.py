@@ -1,0 +1,1 @@
+"""Text: words, dates, entities, passages and tokens, all pure functions."""

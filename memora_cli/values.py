@@ -1,0 +1,313 @@
+"""The frozen values that flow through memora; dictionaries exist only at the JSON edge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Literal
+
+Kind = Literal["world", "agent", "opinion"]
+KINDS: tuple[Kind, ...] = ("world", "agent", "opinion")
+Relation = Literal["causes", "caused-by", "enables", "prevents"]
+CutRule = Literal["limit", "budget", "current", "min-score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A half-open span of time `[start, end)`, the words it came from and its grain.
+
+    `start` or `end` is None where the span is open on that side; both carry an offset. `grain` is the unit it was
+    said in: "day", "week", "month", "quarter", "season", "year", "decade", "range" and the like.
+    """
+
+    start: datetime | None
+    end: datetime | None
+    text: str
+    grain: str = "range"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A note as stored. `superseded_by` holds the ids of the notes that directly replace it, newest last."""
+
+    id: int
+    uid: str
+    space: str
+    title: str
+    body: str
+    topics: tuple[str, ...]
+    kind: str
+    context: str
+    created_at: datetime
+    occurred_start: datetime | None
+    occurred_end: datetime | None
+    pinned: bool
+    source: str
+    tokens: int
+    superseded_by: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The title, or the first line of the text."""
+        return self.title or next((line.strip() for line in self.body.splitlines() if line.strip()), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person or an import wants remembered, before it has an id.
+
+    `links` are `(relation, title)` pairs; `supersedes` are the ids of notes that this one replaces.
+    """
+
+    body: str
+    title: str = ""
+    topics: tuple[str, ...] = ()
+    kind: str = "world"
+    context: str = ""
+    created_at: datetime | None = None
+    occurred: Window | None = None
+    entities: tuple[str, ...] = ()
+    pinned: bool = False
+    source: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    supersedes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that act inside every strategy; times are a half-open range over event (else creation) time."""
+
+    space: str = "default"
+    kind: str | None = None
+    topics: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Every number a search depends on; each is configuration and a search flag."""
+
+    limit: int = 8
+    max_tokens: int = 4096
+    thinking_budget: int = 100
+    rrf_k: int = 60
+    weights: Mapping[str, float] = field(
+        default_factory=lambda: MappingProxyType({"semantic": 1.0, "keyword": 1.0, "graph": 1.0, "temporal": 1.0})
+    )
+    strategy_limit: int = 100
+    semantic_floor: float = 0.3
+    entry_floor: float = 0.5
+    rerank: bool = True
+    rerank_top: int = 20
+    rerank_weight: float = 0.3
+    recency_weight: float = 0.1
+    half_life_days: float = 90.0
+    pinned_bonus: float = 0.2
+    superseded_penalty: float = 10.0
+    min_score: float | None = None
+    current_only: bool = False
+    backend: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Everything a stage may depend on: the words typed, the clock, the filters and the settings.
+
+    `at` carries the user's zone; `week_start` is 0 for Monday, 6 for Sunday.
+    """
+
+    text: str
+    at: datetime
+    filters: Filters = Filters()
+    settings: Settings = Settings()
+    week_start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """A part that could not do its work, and why."""
+
+    part: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A named summand of a score."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A number that holds its named parts and is computed from them."""
+
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The exact sum of the parts (`math.fsum`, so the order of the parts never matters)."""
+        return math.fsum(part.value for part in self.parts)
+
+    def part(self, name: str) -> float:
+        """The value of the named part, 0 when it is absent."""
+        return math.fsum(part.value for part in self.parts if part.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A note in one strategy's list: its rank from 1, the strategy's own score, why, and the passage that matched."""
+
+    note_id: int
+    rank: int
+    score: float
+    reason: str
+    passage_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedList:
+    """What one strategy returned; `skipped` says why it did not run, empty when it did."""
+
+    strategy: str
+    hits: tuple[Hit, ...] = ()
+    skipped: str = ""
+    degraded: tuple[Degraded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What a query was taken to mean. `windows` are all time expressions, `window` the one that is searched."""
+
+    words: tuple[str, ...]
+    window: Window | None = None
+    windows: tuple[Window, ...] = ()
+    entities: tuple[str, ...] = ()
+    embedding: tuple[float, ...] | None = None
+    degraded: tuple[Degraded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """The cross-encoder's word on a candidate: logit, its sigmoid, and the candidate's place before and after."""
+
+    logit: float
+    sigmoid: float
+    place_before: int
+    place_after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A place the clamp changed: from, to (both from 1), and the notes that had to stand above."""
+
+    place_before: int
+    place_after: int
+    below: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A note on its way through the pipeline; every stage adds its own field and overwrites none.
+
+    `completes` is the stale note that brought this one along when no strategy found it. `passage` is the text the
+    reranker read and the snippet is taken from. `text` is what is returned (shortened when `shortened`).
+    """
+
+    note: Note
+    hits: Mapping[str, Hit]
+    fused: Score = Score()
+    completes: int | None = None
+    passage: str = ""
+    reranking: Reranking | None = None
+    relevance: Score = Score()
+    final: Score = Score()
+    age_days: float = 0.0
+    move: Move | None = None
+    cut: CutRule | None = None
+    tokens: int = 0
+    text: str = ""
+    shortened: bool = False
+
+    def with_(self, **changes: object) -> Candidate:
+        """A copy with the given fields set."""
+        return replace(self, **changes)  # type: ignore[arg-type]  # names are checked by dataclasses at run time
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The candidates as one stage left them, best first."""
+
+    name: str
+    candidates: tuple[Candidate, ...]
+    degraded: tuple[Degraded, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """Which implementation answered each part of a search."""
+
+    keyword: str
+    vectors: str
+    embedder: str | None
+    reranker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Everything one search did: `search` prints its end, `explain` prints all of it.
+
+    `milliseconds` are by stage, in the order of the pipeline; `waiting` counts the notes that have no vector yet.
+    """
+
+    query: Query
+    understood: Understood
+    lists: tuple[RankedList, ...]
+    steps: tuple[Step, ...]
+    backend: Backend
+    milliseconds: tuple[tuple[str, float], ...] = ()
+    waiting: int = 0
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All candidates in their final order, those that were cut included."""
+        return self.steps[-1].candidates if self.steps else ()
+
+    @property
+    def results(self) -> tuple[Candidate, ...]:
+        """The candidates that are returned."""
+        return tuple(candidate for candidate in self.candidates if candidate.cut is None)
+
+    @property
+    def degraded(self) -> tuple[Degraded, ...]:
+        """What did not work, each once, in the order of the pipeline."""
+        stages = (self.understood.degraded, *(r.degraded for r in self.lists), *(s.degraded for s in self.steps))
+        return tuple(dict.fromkeys(problem for problems in stages for problem in problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one strategy says of one note: its hit, or the score it has, the score it needed, and why it is no hit."""
+
+    strategy: str
+    hit: Hit | None
+    score: float | None = None
+    needed: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What became of one note in a search: each strategy's verdict, and its candidate when it was one."""
+
+    note: Note
+    verdicts: tuple[Verdict, ...]
+    candidate: Candidate | None
+    place: int | None
+    fate: str
