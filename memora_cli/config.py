@@ -15,6 +15,7 @@ from memora_cli.values import Settings
 
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
 BACKENDS = ("auto", "fts5", "like")
+WEEK_STARTS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "limit": (1, 100_000),
@@ -36,7 +37,7 @@ NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
-OPENING = ("db", "space", "embedder", "reranker", "week_start")
+OPENING = ("db", "space", "embedder", "reranker", "time_parser", "week_start")
 SEARCHING = tuple(field.name for field in fields(Settings) if field.name not in {"weights", "superseded_penalty"})
 KEYS = (*OPENING, *SEARCHING, *(f"weights.{name}" for name in STRATEGIES))
 
@@ -51,12 +52,17 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The settled configuration. `origins` tells for every key of `KEYS` where its value came from."""
+    """The settled configuration.
+
+    `time_parser` is "rules", or "t5:" with a folder or hub name; `week_start` is 0 for Monday to 6. `origins` tells for
+    every key of `KEYS` where its value came from.
+    """
 
     db: str
     space: str
     embedder: str
     reranker: str
+    time_parser: str
     week_start: int
     settings: Settings
     origins: Mapping[str, Origin]
@@ -100,6 +106,7 @@ def load(
         "space": Origin("default", "default"),
         "embedder": Origin("all-MiniLM-L6-v2", "default"),
         "reranker": Origin("memora-reranker", "default"),
+        "time_parser": Origin("rules", "default"),
         "week_start": Origin("monday", "default"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
         **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
@@ -120,7 +127,8 @@ def load(
         space=found["space"].value,
         embedder=found["embedder"].value,
         reranker=found["reranker"].value,
-        week_start=("monday", "sunday").index(found["week_start"].value) * 6,
+        time_parser=found["time_parser"].value,
+        week_start=WEEK_STARTS.index(found["week_start"].value),
         settings=settings,
         origins=MappingProxyType(found),
     )
@@ -172,7 +180,7 @@ def _checked(key: str, value: Any, origin: str) -> Any:
         return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key), int))
     if not isinstance(value, str) or not value:
         raise BadSetting(f"{origin}: {key} is a text, not {value!r}")
-    choices = {"backend": BACKENDS, "week_start": ("monday", "sunday")}.get(key)
+    choices = {"backend": BACKENDS, "week_start": WEEK_STARTS}.get(key)
     if choices and value not in choices:
         raise BadSetting(f"{origin}: {key} is one of {', '.join(choices)}, not {value!r}")
     return value

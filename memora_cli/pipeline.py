@@ -25,6 +25,7 @@ from memora_cli.retrieve.understand import understand
 from memora_cli.store import graph as connections
 from memora_cli.store import notes
 from memora_cli.store.database import Database
+from memora_cli.text.times import TimeParser
 from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
 
 STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, graph, temporal)
@@ -36,6 +37,7 @@ def search(
     database: Database,
     embedder: Callable[[], Embedder],
     reranker: Callable[[], Reranker],
+    time_parser: Callable[[], TimeParser],
     shorten: Callable[[str, int], tuple[str, int]],
 ) -> Trace:
     """Run one query. Models are loaded by their functions when first needed; a part that fails is named in the trace.
@@ -45,7 +47,7 @@ def search(
     clock = _Clock()
     with database.read() as connection:
         with clock("understand"):
-            understood, model = understand(query, database, connection, embedder)
+            understood, model = understand(query, database, connection, embedder, time_parser)
         lists: tuple[RankedList, ...] = ()
         for strategy in STRATEGIES:
             with clock(strategy.__name__):

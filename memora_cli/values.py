@@ -118,14 +118,13 @@ class Settings:
 class Query:
     """Everything a stage may depend on: the words typed, the clock, the filters and the settings.
 
-    `at` carries the user's zone; `week_start` is 0 for Monday, 6 for Sunday.
+    `at` carries the user's zone.
     """
 
     text: str
     at: datetime
     filters: Filters = Filters()
     settings: Settings = Settings()
-    week_start: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,10 @@ def test_function_words_of_a_question_are_no_names(question):
     assert not {"what", "how", "the", "who", "i", "it"} & {*query_entities(question), *query_ngrams(question)}
 
 
+def test_the_opening_word_of_a_question_is_no_name():
+    assert query_entities("Tell Alice about Brno") == ("tell alice", "alice", "brno")
+
+
 def test_names_in_lower_case_are_among_the_runs_of_words():
     assert {"maria garcia", "google"} <= set(query_ngrams("does maria garcia work at google?"))
     assert "jean luc" in query_ngrams("jean-luc's car")

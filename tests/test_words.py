@@ -20,7 +20,19 @@ from memora_cli.text.words import (
 )
 
 ANY_TEXT = st.text(st.characters(), max_size=80)
-LANGUAGES = "ENGLISH GERMAN FRENCH SPANISH ITALIAN PORTUGUESE DUTCH RUSSIAN GREEK ARABIC HINDI".split()
+LANGUAGES = [
+    "ENGLISH",
+    "GERMAN",
+    "FRENCH",
+    "SPANISH",
+    "ITALIAN",
+    "PORTUGUESE",
+    "DUTCH",
+    "RUSSIAN",
+    "GREEK",
+    "ARABIC",
+    "HINDI",
+]
 
 
 def found(query: str, note: str) -> bool:

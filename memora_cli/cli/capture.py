@@ -14,11 +14,11 @@ import typer
 from memora_cli.cli.app import app
 from memora_cli.cli.options import AsJson, At, Ids, Space, checked_kind, now, open_memory, standard_input
 from memora_cli.errors import EmptyNote, MemoraError, Usage
-from memora_cli.values import Draft, Window
 
 if TYPE_CHECKING:
     from memora_cli.memory import Added
     from memora_cli.memory.importing import Item
+    from memora_cli.values import Draft, Window
 
 Title = Annotated[str, typer.Option("--title", help="A title; it counts most in keyword search.")]
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="A topic; may be given several times.")]
@@ -44,6 +44,9 @@ def add(
     supersedes: Annotated[
         list[int] | None, typer.Option("--supersedes", metavar="ID", help="A note that this one replaces.")
     ] = None,
+    no_date: Annotated[
+        bool, typer.Option("--no-date", help="Do not take a date that the text states about itself.")
+    ] = False,
     space: Space = None,
     no_embed: NoEmbed = False,
     force: Annotated[bool, typer.Option("--force", help="Add it even if the same text is there.")] = False,
@@ -52,15 +55,19 @@ def add(
     """Add a note and print its id. The same text twice is one note: its id is printed again."""
     if text is None:
         raise EmptyNote
+    from memora_cli.values import Draft
+
     present = now(at)
+    body = standard_input() if text == "-" else text
+    happened = _window(occurred, present) or (None if no_date else _stated(body, present))
     draft = Draft(
-        body=standard_input() if text == "-" else text,
+        body=body,
         title=title,
         topics=tuple(topic or ()),
         kind=checked_kind(kind) or "world",
         context=about,
         created_at=present if at else None,
-        occurred=_window(occurred, present),
+        occurred=happened,
         entities=tuple(entity or ()),
         pinned=pin,
         supersedes=tuple(supersedes or ()),
@@ -78,6 +85,19 @@ def _window(text: str | None, at: datetime) -> Window | None:
     from memora_cli.text.moments import read_window
 
     return read_window(text, at)
+
+
+def _stated(text: str, at: datetime) -> Window | None:
+    """The date that a text states about itself, told to the user."""
+    from memora_cli.text.stated_dates import stated_date
+
+    window = stated_date(text, at)
+    if window is not None:
+        from memora_cli.render.terminal import warn
+        from memora_cli.render.times import spoken
+
+        warn(f"memora: it happened {spoken(window)}, as the text says (--no-date leaves that out)")
+    return window
 
 
 def _print_added(added: Added, *, as_json: bool) -> None:
@@ -122,6 +142,8 @@ def supersede(
     """Let a note replace another, which stays visible at the end of results, marked."""
     if (new is None) == (text is None):
         raise Usage("name the note that replaces it, or give its text: memora supersede OLD NEW, or OLD --with TEXT")
+    from memora_cli.values import Draft
+
     present = now(at)
     with open_memory(context, space) as memory:
         if text is not None:

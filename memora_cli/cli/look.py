@@ -8,7 +8,6 @@ import typer
 
 from memora_cli.cli.app import app
 from memora_cli.cli.options import AsJson, Ids, Space, checked_kind, now, open_memory
-from memora_cli.values import Filters
 
 
 @app.command(epilog="Example: memora show 12")
@@ -46,6 +45,7 @@ def list_(
     """List notes, newest first."""
     from memora_cli.render.terminal import console, say
     from memora_cli.text.markdown import topic as normalise_topic
+    from memora_cli.values import Filters
 
     topics = tuple(normalise_topic(name) for name in topic or ())
     with open_memory(context, space) as memory:

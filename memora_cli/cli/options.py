@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memora_cli.errors import Usage
-from memora_cli.values import KINDS
 
 if TYPE_CHECKING:
     from memora_cli.memory import Memory
@@ -50,6 +49,8 @@ def standard_input() -> str:
 
 def checked_kind(kind: str | None) -> str | None:
     """One of the kinds, or None. Raises `Usage`."""
+    from memora_cli.values import KINDS
+
     if kind is not None and kind not in KINDS:
         raise Usage(f"--type is one of {', '.join(KINDS)}, not {kind!r}")
     return kind

@@ -12,10 +12,10 @@ import typer
 from memora_cli.cli.app import app
 from memora_cli.cli.options import AsJson, At, Space, checked_kind, now, open_memory
 from memora_cli.errors import EmptyQuery
-from memora_cli.values import Filters, Query
 
 if TYPE_CHECKING:
     from memora_cli.memory import Memory
+    from memora_cli.values import Query
 
 KNOBS = (
     "limit",
@@ -73,6 +73,7 @@ def ask(
     """The query that the options mean."""
     from memora_cli.text.markdown import topic as normalise_topic
     from memora_cli.text.moments import read_window
+    from memora_cli.values import Filters, Query
 
     given = dict(locals())
     present = now(at)
@@ -90,7 +91,7 @@ def ask(
         until=(last.end or last.start) if last else None,
         pinned=pinned,
     )
-    return Asked(memory, Query(words, present, filters, memory.config.settings, memory.config.week_start))
+    return Asked(memory, Query(words, present, filters, memory.config.settings))
 
 
 def asking(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,6 +1,6 @@
 """A memory: an open database and models, and every use case, without a terminal."""
 
-from memora_cli.memory.memory import Memory, NoteView, Statistics
+from memora_cli.memory.memory import Memory, NoteView, Statistics, time_parser
 from memora_cli.memory.writing import Added
 
-__all__ = ["Added", "Memory", "NoteView", "Statistics"]
+__all__ = ["Added", "Memory", "NoteView", "Statistics", "time_parser"]

@@ -18,6 +18,7 @@ from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
 from memora_cli.store import graph, notes
 from memora_cli.store.database import Database, open_database
+from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
 
@@ -49,6 +50,16 @@ class Statistics:
     reranker: str
 
 
+def time_parser(config: Config) -> TimeParser:
+    """The configured reader of times: memora's rules, or a T5 by "t5:" and its folder or hub name."""
+    if config.time_parser.startswith("t5:"):
+        from memora_cli.models.t5 import T5TimeParser
+
+        parser: TimeParser = T5TimeParser(config.time_parser.removeprefix("t5:"))
+        return parser
+    return Rules(config.week_start)
+
+
 class Memory:
     """An open memory in one space."""
 
@@ -76,6 +87,11 @@ class Memory:
     def reranker(self) -> Reranker:
         """The configured cross-encoder, loaded when first needed. Raises `ModelUnusable`."""
         return load_reranker(self.config.reranker)
+
+    @functools.cached_property
+    def time_parser(self) -> TimeParser:
+        """The configured reader of times."""
+        return time_parser(self.config)
 
     def add(self, draft: Draft, at: datetime, *, embed: bool = True, force: bool = False) -> Added:
         """Remember a note; the same text again is reported, not added, unless forced."""
@@ -108,7 +124,9 @@ class Memory:
             text = shorten(text, max_tokens)
             return text, count_tokens(text)
 
-        return pipeline.search(query, self.database, lambda: self.embedder, lambda: self.reranker, shortened)
+        return pipeline.search(
+            query, self.database, lambda: self.embedder, lambda: self.reranker, lambda: self.time_parser, shortened
+        )
 
     def account(self, trace: Trace, note_id: int) -> Account:
         """What became of one note in a search, also when it was not returned. Raises `NoSuchNote`."""

@@ -17,8 +17,8 @@ DECAY = 0.8
 CAUSAL_BOOST = 2.0
 STOP_BELOW = 0.1
 HUB = 65  # √(1/64) · 0.8 is the last damped step that activates anything
-COMMON_SHARE = 0.2  # an entity in more of the notes than this says nothing about any of them …
-COMMON_NOTES = 25  # … once there are more than a handful
+COMMON_SHARE = 0.05  # an entity in more of the notes than this says nothing about any of them …
+COMMON_NOTES = 10  # … once there are more than a handful
 AHEAD = 24  # neighbours are read for this many waiting notes at a time
 
 

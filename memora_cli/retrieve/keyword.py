@@ -7,6 +7,7 @@ from sqlalchemy import ColumnElement
 from memora_cli.retrieve.source import Found, Source, rank
 from memora_cli.store import like, notes
 from memora_cli.store.database import IndexUnavailable
+from memora_cli.text.words import is_stop_word
 from memora_cli.values import Degraded, RankedList
 
 FIELDS = ("title", "topic", "text")
@@ -14,7 +15,7 @@ FIELDS = ("title", "topic", "text")
 
 def keyword(source: Source) -> RankedList:
     """Best match first; any word matches, more and rarer words rank higher."""
-    words = source.understood.words
+    words = telling(source.understood.words)
     if not words and not source.query.filters.topics:
         return RankedList("keyword", skipped="the query has no word in it")
     scores: dict[int, float] = {}
@@ -29,8 +30,13 @@ def keyword(source: Source) -> RankedList:
     return RankedList("keyword", rank(source, found), degraded=tuple(degraded))
 
 
+def telling(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words without function words, which match everything and say nothing; all when there are no others."""
+    return tuple(word for word in words if not is_stop_word(word)) or words
+
+
 def _match(source: Source, scope: ColumnElement[bool]) -> tuple[list[tuple[int, float]], Degraded | None]:
-    words, limit = source.understood.words, source.settings.strategy_limit
+    words, limit = telling(source.understood.words), source.settings.strategy_limit
     if not words or source.settings.backend == "like":
         return like.match(source.connection, words, scope, limit), None
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memora_cli.retrieve import graph, semantic, temporal
+from memora_cli.retrieve import graph, keyword, semantic, temporal
 from memora_cli.retrieve.source import Source
 from memora_cli.store import like, notes
 from memora_cli.store.database import IndexUnavailable
@@ -50,7 +50,7 @@ def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 
 def _keyword(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    here, words = notes.with_ids(source.space, [note_id]), source.understood.words
+    here, words = notes.with_ids(source.space, [note_id]), keyword.telling(source.understood.words)
     try:
         rows = (
             like.match(source.connection, words, here, 1)

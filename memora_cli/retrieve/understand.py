@@ -10,16 +10,21 @@ from memora_cli.errors import EmptyQuery, ModelUnusable
 from memora_cli.models import Embedder
 from memora_cli.store import graph
 from memora_cli.store.database import Database
-from memora_cli.text.dates import choose_window, find_windows
+from memora_cli.text.dates import choose_window
 from memora_cli.text.entities import query_entities, query_ngrams
+from memora_cli.text.times import TimeParser
 from memora_cli.text.words import query_words
-from memora_cli.values import Degraded, Query, Understood
+from memora_cli.values import Degraded, Query, Understood, Window
 
 FREQUENCY_CAP = 10_000
 
 
 def understand(
-    query: Query, database: Database, connection: Connection, embedder: Callable[[], Embedder]
+    query: Query,
+    database: Database,
+    connection: Connection,
+    embedder: Callable[[], Embedder],
+    time_parser: Callable[[], TimeParser],
 ) -> tuple[Understood, str]:
     """What the query means, and the id of the model that embedded it (empty without one).
 
@@ -34,15 +39,19 @@ def understand(
         if not query.filters.topics:
             raise EmptyQuery
         return Understood(words=()), ""
-    windows = find_windows(query.text, query.at, week_start=query.week_start)
+    degraded: tuple[Degraded, ...] = ()
+    windows: tuple[Window, ...] = ()
+    try:
+        windows = time_parser().read(query.text, query.at)
+    except ModelUnusable as error:
+        degraded += (Degraded("time", str(error)),)
     named = (*query_entities(query.text), *query_ngrams(query.text))
     known = graph.known_entities(connection, query.filters.space, set(named))
     entities = tuple(dict.fromkeys(key for key in named if key in known))
     embedding, model = None, ""
-    degraded: tuple[Degraded, ...] = ()
     try:
         loaded = embedder()
         embedding, model = tuple(loaded.embed([query.text])[0].tolist()), loaded.id
     except ModelUnusable as error:
-        degraded = (Degraded("embedder", str(error)),)
+        degraded += (Degraded("embedder", str(error)),)
     return Understood(words, choose_window(windows), windows, entities, embedding, degraded), model

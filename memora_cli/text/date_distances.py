@@ -14,13 +14,27 @@ from memora_cli.text.date_words import (
     Read,
     Reader,
     Scan,
+    read_of,
     skip,
 )
 from memora_cli.text.numerals import cardinal
-from memora_cli.text.spans import ALONE, DAY, MONTHS_IN, PART, Span, day_of, day_span, shift, unit_span, unit_start
+from memora_cli.text.spans import (
+    ALONE,
+    DAY,
+    MONTHS_IN,
+    PART,
+    Span,
+    day_of,
+    day_span,
+    mapped,
+    shift,
+    unit_span,
+    unit_start,
+)
 
 _AGO = frozenset(("ago", "back", "earlier", "prior"))
 _AHEAD = frozenset(("hence", "ahead"))
+_TODAY = frozenset(("today",))
 _JOINS = frozenset((",", "and", "&"))
 _SIZES = (
     "second",
@@ -105,6 +119,8 @@ def _length(scan: Scan, i: int) -> tuple[_Distance, int] | None:
         if quantity is None or unit is None:
             return (whole, j) if whole else None
         count, j = quantity[0], unit[1]
+        if scan.words[j] == "." and scan.words[j + 1] in _AGO and len(scan.words[j - 1]) < 5:
+            j += 1  # "20 min. ago"
         if scan.words[j : j + 3] == ("and", "a", "half"):
             count, j = count + 0.5, j + 3
         part = _distance(count, unit[0])
@@ -132,7 +148,7 @@ def distance(scan: Scan, i: int, inner: Reader) -> Read | None:
     if scan.number(i) is not None and i > 0 and scan.glued(i) and counted_decimals(scan, i, i):
         return None
     unit = unit_at(scan, i)
-    if unit is not None and words[unit[1]] == "ago":
+    if unit is not None and words[unit[1]] == "ago" and not words[i].endswith("s"):
         return _at(scan, -_distance(1, unit[0])), unit[1] + 1
     span_of_counts = _between_counts(scan, i)
     if span_of_counts is not None:
@@ -155,9 +171,11 @@ def distance(scan: Scan, i: int, inner: Reader) -> Read | None:
             return _from(scan, -far, j + 2, inner)
         if words[j] in ("earlier", "prior") and not scan.ends_clause(j + 1):
             return None
-        return _at(scan, -far), j + 1
+        return _at(scan, -far), skip(scan, j + 1, _TODAY)
     if words[j] in _AHEAD:
         return _at(scan, far), j + 1
+    if words[j] == "before" and scan.ends_clause(j + 1):
+        return _at(scan, -far), j + 1
     if words[j] == "before":
         return _from(scan, -far, j + 1, inner)
     if words[j] in ("after", "from", "since", "following"):
@@ -205,8 +223,8 @@ def neighbour(scan: Scan, i: int, inner: Reader) -> Read | None:
     words = scan.words
     if words[i] == "the" and (words[i + 1] in WEEKDAYS or unit_at(scan, i + 1)):
         i += 1
-    if words[i] in WEEKDAYS and words[i + 1 : i + 3] in (("before", "last"), ("after", "next")):
-        return _weekday_beyond(scan, i)
+    if words[i] in WEEKDAYS and words[i + 1] in ("before", "after"):
+        return _weekday_beyond(scan, i, inner)
     unit = unit_at(scan, i)
     if unit is None or words[unit[1]] not in ("before", "after") or unit[0] in SHORT_UNITS:
         return None
@@ -228,13 +246,23 @@ def neighbour(scan: Scan, i: int, inner: Reader) -> Read | None:
     return Span(day_of(start), day_of(start) + size, name), read[1]
 
 
-def _weekday_beyond(scan: Scan, i: int) -> Read | None:
+def _weekday_beyond(scan: Scan, i: int, inner: Reader) -> Read | None:
+    """ "the Friday before last", "the Friday before Christmas", "the Monday after 5 May"."""
     weekday = WEEKDAYS[scan.words[i]]
-    if scan.words[i + 1] == "before":
-        days = -((scan.today.weekday() - weekday - 1) % 7 + 8)
-    else:
-        days = (weekday - scan.today.weekday() - 1) % 7 + 8
-    return day_span(scan.today + timedelta(days=days)), i + 3
+    before = scan.words[i + 1] == "before"
+    if scan.words[i + 2] != ("last" if before else "next") or not scan.ends_clause(i + 3):
+        read = inner(scan, i + 2)
+        if read is None or read[0].evidence == PART:
+            return None
+
+        def beyond(anchor: Span) -> Span:
+            if before:
+                return day_span(anchor.start - timedelta(days=(anchor.start.weekday() - weekday - 1) % 7 + 1))
+            return day_span(anchor.end + timedelta(days=(weekday - anchor.end.weekday()) % 7))
+
+        return read_of(mapped(read[0], beyond), read[1])
+    back, ahead = (scan.today.weekday() - weekday - 1) % 7 + 8, (weekday - scan.today.weekday() - 1) % 7 + 8
+    return day_span(scan.today + timedelta(days=-back if before else ahead)), i + 3
 
 
 def signed(scan: Scan, i: int, day: datetime | None = None) -> Read | None:

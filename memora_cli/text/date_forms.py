@@ -14,6 +14,7 @@ from memora_cli.text.date_words import (
     WEEKDAYS,
     Read,
     Scan,
+    after_clock,
     is_clock,
     month_at,
     read_of,
@@ -36,6 +37,7 @@ _YEAR_MONTH = re.compile(r"(?P<year>\d{4})[-/](?P<month>\d{1,2})(?![\d/-])")
 _SEPARATORS = frozenset((".", ",", "-", "/"))
 _ARTICLE = frozenset(("the",))
 _OF = frozenset(("of", "in"))
+_MARKS = frozenset((",", "-", "/"))
 _APOSTROPHES = frozenset("'’‘`")
 
 
@@ -122,12 +124,21 @@ def with_year(scan: Scan, date: Span, i: int, *, short: bool = False) -> Read:
     joined = mark in ("-", "/", ".") and scan.glued(i) and scan.glued(i + 1) and scan.words[i - 2] == mark
     if joined or mark in (",", "of", "in"):
         j += 1
-    year = year_at(scan, j, short=short or joined or mark == ",")
+    year = year_at(scan, j, short=short or joined or mark == ",") or _year_after_clock(scan, i)
     if year is not None and date.repeat is not None and (start := year_span(year[0])) is not None:
         fixed = date.repeat.within(start.start)
         if fixed is not None:
             return fixed, year[1]
     return date, i
+
+
+def _year_after_clock(scan: Scan, i: int) -> tuple[int, int] | None:
+    """The year of "Sep 25 10:36:28 2003", as computers print it."""
+    j = after_clock(scan, i)
+    if j == i:
+        return None
+    j += scan.words[j].isalpha() and len(scan.words[j]) in (3, 4) and scan.capital(j)
+    return year_at(scan, j) if len(scan.words[j]) == 4 and scan.number(j) is not None else None
 
 
 def day_then_month(scan: Scan, i: int) -> Read | None:
@@ -146,8 +157,9 @@ def day_then_month(scan: Scan, i: int) -> Read | None:
     if scan.words[month[1] - 1] in ("may", "march") and j == day[1] and not _reads_as_date(scan, i, day[1], month[1]):
         return None
     after = month[1]
-    if scan.words[after] == "." and scan.words[after - 1] in SHORT_MONTHS and year_at(scan, after + 1, short=True):
-        after += 1
+    if scan.words[after] == "." and scan.words[after - 1] in SHORT_MONTHS:
+        beyond = skip(scan, after + 1, _MARKS)
+        after = beyond if year_at(scan, beyond, short=True) else after
     return with_year(scan, date, after, short=True)
 
 

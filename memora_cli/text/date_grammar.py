@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from memora_cli.text.date_days import day_of_month, day_part_at, hours_of, near_day, the_day, weekday
 from memora_cli.text.date_distances import distance, neighbour, signed
 from memora_cli.text.date_forms import calendar_date
 from memora_cli.text.date_modifiers import modified, same_time
-from memora_cli.text.date_periods import (
-    century,
-    day_of_month,
-    day_part_at,
-    decade,
-    holiday,
-    hours_of,
-    near_day,
-    quarter,
-    season,
-    the_day,
-    to_date,
-    week_number,
-    weekday,
-    year,
-)
+from memora_cli.text.date_periods import century, decade, holiday, quarter, season, to_date, week_number, year
 from memora_cli.text.date_places import ordinal_of, part_of_day, part_of_period, week_around
-from memora_cli.text.date_words import SHORT_MONTHS, WEEKDAYS, Read, Reader, Scan, is_clock, read_of, skip
+from memora_cli.text.date_words import SHORT_MONTHS, WEEKDAYS, Read, Reader, Scan, after_clock, read_of, skip
 from memora_cli.text.holidays import with_weekend
 from memora_cli.text.spans import ALONE, DAY, PART, Span, inside, mapped, unit_span
 
@@ -56,6 +42,7 @@ _NESTED: tuple[Callable[[Scan, int, Reader], Read | None], ...] = (
     neighbour,
 )
 _DEEPEST = 24
+_SAME_WEEKDAY_WITHIN = 7
 _WITHIN = frozenset(("of", "in", "from", "during", "for", "on"))
 
 
@@ -99,7 +86,8 @@ def _composed(scan: Scan, i: int) -> Read | None:
     while read is not None:
         longer = _narrowed(scan, *read) or _dated(scan, *read) or _part_of_day(scan, *read)
         if longer is None:
-            return read[0], _after_clock(scan, *read)
+            day = read[0].end - read[0].start == DAY
+            return read[0], after_clock(scan, read[1]) if day else read[1]
         read = longer
     return None
 
@@ -148,11 +136,23 @@ def _dated(scan: Scan, span: Span, j: int) -> Read | None:
         date = calendar_date(scan, k)
         if date is not None and date[0].end - date[0].start > DAY:
             date = None
+        if date is not None and span.repeat is not None:
+            date = _on_weekday(date[0], WEEKDAYS[words[j - 1]]), date[1]
     elif span.grain == "day" and words[k] in WEEKDAYS and (bracket or words[j] == ","):
         date = (span, k + 1) if span.start.weekday() == WEEKDAYS[words[k]] and span.repeat is None else None
     if date is None:
         return None
     return date[0], skip(scan, date[1], frozenset((")",))) if bracket else date[1]
+
+
+def _on_weekday(date: Span, weekday: int) -> Span:
+    """The last such date that fell on the weekday, where its year is not said; the date itself when none did lately."""
+    found: Span | None = date
+    for _ in range(_SAME_WEEKDAY_WITHIN):
+        if found is None or found.repeat is None or found.start.weekday() == weekday:
+            break
+        found = found.repeat.latest(found.start - DAY)
+    return found if found is not None and found.start.weekday() == weekday else date
 
 
 def _part_of_day(scan: Scan, span: Span, j: int) -> Read | None:
@@ -168,19 +168,3 @@ def _part_of_day(scan: Scan, span: Span, j: int) -> Read | None:
         return None
     narrow = mapped(span, lambda day: hours_of(day, part[0]))
     return read_of(narrow, part[1])
-
-
-def _after_clock(scan: Scan, span: Span, j: int) -> int:
-    """The index after the time of day that follows a day, which it leaves whole."""
-    if span.end - span.start != DAY:
-        return j
-    words = scan.words
-    k = skip(scan, skip(scan, j, frozenset((",",))), frozenset(("at", "@", "around")))
-    if scan.number(k) is None or not is_clock(scan, k):
-        return j
-    k += 1
-    while words[k] == ":" and scan.number(k + 1) is not None and scan.glued(k + 1):
-        k += 2
-    if words[k] in ("a", "p") and words[k + 1 : k + 3] == (".", "m"):
-        return k + 4 if words[k + 3] == "." else k + 3
-    return skip(scan, k, frozenset(("am", "pm", "o'clock", "oclock")))

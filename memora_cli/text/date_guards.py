@@ -41,6 +41,7 @@ _NUMBERED = word_set(
     paid pay worth than # $ € £ ¥ + * / \\ = _ @ ~ < >
     """
 )
+_BEFORE_DAY_MONTH = word_set("on since until till by from before after of for to between and")
 _OWNERS = frozenset(("his", "her", "my", "our", "your", "their", "its"))
 _NOT_SEASON = word_set(
     """
@@ -79,6 +80,8 @@ def weekday_evidence(scan: Scan, i: int, j: int) -> int:
 def year_evidence(scan: Scan, i: int, j: int, year: int) -> int:
     """How surely the bare four digits at `i` mean a year."""
     before, after = scan.before(i), scan.words[j]
+    if before == "than" and scan.words[i - 2] in ("later", "earlier", "newer", "older"):
+        return CONTEXT
     if after in _COUNTED or before in _NUMBERED or counted_decimals(scan, i, j):
         return PART
     if not 1900 <= year <= 2100:
@@ -101,6 +104,8 @@ def counted_decimals(scan: Scan, i: int, j: int) -> bool:
         return True
     if j < scan.count and scan.glued(j):
         after = scan.words[j]
+        if after == "-" and scan.number(j + 1) is not None:
+            return scan.words[j + 2] == "-" and scan.glued(j + 2)  # "2015-2-31", no date at all
         if after in (".", ",", ":"):
             return scan.glued(j + 1) and (scan.number(j + 1) is not None or after == ".")
         return after.isalnum() or after in "%_/\\@#+*=€$£"
@@ -126,7 +131,7 @@ def season_evidence(scan: Scan, i: int, j: int) -> int:
 def of_age(scan: Scan, i: int) -> bool:
     """Whether the decade at `i` is someone's age ("in her thirties")."""
     before = scan.before(i)
-    if before in ("early", "mid", "late") or before in "-":
+    if before in ("early", "mid", "late", "-"):
         before = scan.words[i - 2] if i > 1 else ""
     return before in _OWNERS
 
@@ -134,7 +139,7 @@ def of_age(scan: Scan, i: int) -> bool:
 def is_fraction(scan: Scan, first: int, second: int, i: int, j: int) -> bool:
     """Whether "8/10" is a mark or a part and not a date: after a word for rating, or by its shape alone."""
     before = scan.before(i)
-    if before in ("on", "since", "until", "till", "by", "from", "before", "after", "of", "for") or before in WEEKDAYS:
+    if before in _BEFORE_DAY_MONTH or before in WEEKDAYS:
         return counts_something(scan, j)
     if (first, second) in ((24, 7), (1, 2), (1, 4), (3, 4), (1, 3), (2, 3)) and not scan.whole(i, j):
         return True

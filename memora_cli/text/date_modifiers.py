@@ -5,16 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from memora_cli.text.date_days import day_part_at, hours_of, weekly
 from memora_cli.text.date_forms import calendar_date, yearly_month
 from memora_cli.text.date_guards import month_evidence
-from memora_cli.text.date_periods import (
-    day_part_at,
-    holiday,
-    hours_of,
-    quarter,
-    season,
-    weekly,
-)
+from memora_cli.text.date_periods import holiday, quarter, season
 from memora_cli.text.date_words import (
     FUTURE,
     GLUED_UNITS,

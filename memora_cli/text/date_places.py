@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from memora_cli.text.date_days import day_part_at, hours_of
 from memora_cli.text.date_modifiers import SHORT_UNITS, amount, unit_at
-from memora_cli.text.date_periods import day_part_at, hours_of, nth_of_year
+from memora_cli.text.date_periods import nth_of_year
 from memora_cli.text.date_words import DASHES, UNITS, WEEKDAYS, Read, Reader, Scan, read_of, skip
 from memora_cli.text.numerals import ordinal
 from memora_cli.text.spans import (

@@ -11,8 +11,9 @@ from memora_cli.text.date_grammar import composed
 from memora_cli.text.date_words import DASHES, Read, Scan, month_at, skip
 from memora_cli.text.spans import ALONE, CONTEXT, DAY, PART, Span, date_span, year_span
 
-_TO = frozenset(("to", "till", "until", "through", "thru")) | DASHES
+_TO = frozenset(("to", "till", "until", "through", "thru", "~")) | DASHES
 _SINCE = frozenset(("since", "after", "before", "until", "till"))
+_THAN = {"later": "after", "newer": "after", "earlier": "before", "older": "before"}
 _LOWER = frozenset(("since", "after"))
 
 
@@ -61,6 +62,8 @@ def _open(scan: Scan, i: int) -> Stretch | None:
         return _at_least(scan, i)
     elif kind in ("from", "starting", "as"):
         return _onwards(scan, i)
+    elif kind in _THAN and words[j] == "than":
+        kind, j = _THAN[kind], j + 1
     elif kind == "ever" and words[j] == "since":
         kind, j = "since", j + 1
     if kind not in _SINCE:
@@ -132,7 +135,8 @@ def _range(scan: Scan, i: int) -> Stretch | None:
     last = _same_month(scan, first[0], k) or _same_century(scan, first[0], k) or composed(scan, k)
     if last is None or (last[0].evidence == PART and first[0].evidence == PART):
         return None
-    if scan.words[first[1]] in DASHES and first[0].grain != last[0].grain and last[0].evidence < CONTEXT:
+    to_now = scan.words[last[1] - 1] in ("now", "present")
+    if scan.words[first[1]] in DASHES and not to_now and first[0].grain != last[0].grain and last[0].evidence < CONTEXT:
         return None
     low, high = _aligned(scan, first[0], last[0])
     if low.start >= high.end or low.start > high.start:

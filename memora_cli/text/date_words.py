@@ -65,6 +65,9 @@ FUNCTION_WORDS = PREPOSITIONS | word_set(
 _TOKEN = re.compile(r"\d+(?:st|nd|rd|th)(?![^\W\d_])|\d+|[^\W\d_]+(?:['’](?:[^\W\d_]+)?)?|[^\s]", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 _CLAUSE_MARKS = frozenset((".", ",", ";", ":", "!", "?", ")", "]", "…", '"', "”", "'", "’", ""))
+_COMMA = frozenset((",",))
+_AT = frozenset(("at", "@", "around"))
+_HALVES = frozenset(("am", "pm", "o'clock", "oclock"))
 _BLANKS = 8
 
 
@@ -187,6 +190,20 @@ def is_clock(scan: Scan, i: int) -> bool:
     return following == ":" and scan.glued(i + 1) and scan.number(i + 2) is not None
 
 
+def after_clock(scan: Scan, i: int) -> int:
+    """The index after the time of day at `i` ("at 5 pm", ", 10:30"), `i` when there is none."""
+    words = scan.words
+    k = skip(scan, skip(scan, i, _COMMA), _AT)
+    if scan.number(k) is None or not is_clock(scan, k):
+        return i
+    k += 1
+    while words[k] == ":" and scan.number(k + 1) is not None and scan.glued(k + 1):
+        k += 2
+    if words[k] in ("a", "p") and words[k + 1 : k + 3] == (".", "m"):
+        return k + 4 if words[k + 3] == "." else k + 3
+    return skip(scan, k, _HALVES)
+
+
 NUMBER_WORDS = frozenset(ONES) | frozenset(TENS) | frozenset(ORDINALS)
 
 _OTHER_OPENINGS = word_set(
@@ -194,7 +211,7 @@ _OTHER_OPENINGS = word_set(
     the a an in half couple few several dozen early earlier mid late later beginning start middle end close final
     today yesterday yday tomorrow tomorow tmr tmrw tonight now at right just as till to same morning afternoon evening
     night q h year calendar fiscal cy fy week wk cw kw w ytd mtd qtd wtd rest remainder bom eom boy eoy eoq eow
-    since after before until prior up more over less within from starting ever between sometime
+    since after before until prior up more over less within from starting ever newer older between sometime
     """
 )
 OPENING_WORDS = _OTHER_OPENINGS.union(MONTHS, WEEKDAYS, UNITS, SEASONS, DECADES, PAST, PRESENT, FUTURE)

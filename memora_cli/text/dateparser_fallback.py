@@ -10,9 +10,10 @@ from memora_cli.text.spans import DAY, day_of
 from memora_cli.values import Window
 
 _MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
-# A month beside a number, three numbers joined as a date, or a number of units counted back.
+# A month, a day and a year together, three numbers joined as a date, or a number of units counted back. What the
+# rules left alone on purpose ("you may 2 times") must not come back here.
 _PLAUSIBLE = re.compile(
-    rf"\b{_MONTH}\b\W{{0,3}}\d|\d(?:st|nd|rd|th)?\W{{0,3}}{_MONTH}\b"
+    rf"(?<!\w)(?=.{{0,20}}?\b{_MONTH}\b)(?=.{{0,20}}?(?<!\d)\d{{1,2}}(?!\d))\w.{{0,20}}?(?<!\d)\d{{4}}(?!\d)"
     r"|(?<![\w.])\d{1,4}(?P<mark>[-/])\d{1,2}(?P=mark)\d{1,4}(?![\w.])"
     r"|\d\W{0,2}(?:days?|weeks?|months?|years?|yrs?|hours?|hrs?|minutes?|mins?)\W.{0,12}\bago\b",
     re.IGNORECASE,

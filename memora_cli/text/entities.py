@@ -21,7 +21,7 @@ _OPAQUE = "\x01"  # what code, links and addresses become: no word, no space, no
 _CODE = re.compile(r"(?<!`)(`+)(?!`)[^`\n]+\1(?!`)")
 _ADDRESS = re.compile(
     r"\b[a-z][a-z0-9+.\-]{1,20}://[^\s<>\"\]]+|\bwww\.[^\s<>\"\]]+|(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]+\.[\w.\-]+"
-    r"|(?<=\])\([^)\n]{0,2000}\)|</?[A-Za-z][^<>\n]*>",
+    r"|(?<=\])\([^()\n]{0,500}\)|</?[A-Za-z][^<>\n]*>",
     re.IGNORECASE,
 )
 _WIKI = re.compile(r"(!?)\[\[([^\[\]\n]+)\]\]")

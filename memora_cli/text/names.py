@@ -56,7 +56,8 @@ def question_names(text: str, size: int) -> Iterator[str]:
     """Whatever a question may mean by its capitals: every stretch of capitalised words and its parts up to `size`."""
     for sentence in _sentences(text):
         for start, end in _stretches(sentence):
-            yield _joined(sentence[start:end])
+            if end - start > size:
+                yield _joined(sentence[start:end])
             for length in range(min(size, end - start), 0, -1):
                 for at in range(start, end - length + 1):
                     if not _says_nothing(sentence, at, at + length):

@@ -40,13 +40,19 @@ def split(body: str, size: int = SIZE, overlap: int = 0) -> tuple[Span, ...]:
         raise ValueError(f"overlap {overlap} must be at least 0 and below the size {size}")
     places, ranks = _places(body)
     spans: list[Span] = []
-    start, last = _content_start(body, 0), len(body.rstrip())
-    while start < last:
-        cut = last if last - start <= size else _cut(body, places, ranks, start, size)
+    done, last = 0, len(body.rstrip())
+
+    def cut_after(start: int) -> int:
+        return last if last - start <= size else _cut(body, places, ranks, start, start + size)
+
+    while done < last:
+        fresh = _content_start(body, done)
+        start = _overlapped(body, places, spans[-1], fresh, overlap) if spans and overlap else fresh
+        cut = cut_after(start)
+        if cut <= done:  # all of it was repetition
+            start, cut = fresh, cut_after(fresh)
         spans.append(Span(start, _content_end(body, start, cut)))
-        start = _content_start(body, cut)
-        if overlap and start < last:
-            start = _overlapped(body, places, spans[-1], start, overlap)
+        done = _content_start(body, cut)
     return tuple(spans)
 
 
@@ -79,10 +85,10 @@ def _places(body: str) -> tuple[list[int], list[int]]:
     return places, [found[at] for at in places]
 
 
-def _cut(body: str, places: list[int], ranks: list[int], start: int, size: int) -> int:
+def _cut(body: str, places: list[int], ranks: list[int], start: int, limit: int) -> int:
     """The best place to end a passage: late if possible, early if it saves a paragraph, list or code block."""
-    first, last = bisect_right(places, start), bisect_right(places, start + size)
-    middle = bisect_left(places, start + size // 2, first, last)
+    first, last = bisect_right(places, start), bisect_right(places, limit)
+    middle = bisect_left(places, (start + limit) // 2, first, last)
     late = max(range(middle, last), key=lambda at: (ranks[at], at), default=-1)
     if late >= 0 and ranks[late] >= _SENTENCE:
         return places[late]
@@ -93,7 +99,7 @@ def _cut(body: str, places: list[int], ranks: list[int], start: int, size: int) 
         return places[late]
     if early >= 0 and ranks[early] >= _SENTENCE:
         return places[early]
-    return _word_cut(body, start, start + size)
+    return _word_cut(body, start, limit)
 
 
 def _word_cut(body: str, start: int, end: int) -> int:

@@ -216,6 +216,9 @@ def _by_decade(span: Span, part: str) -> _Bounds:
 
 
 def _thirds(span: Span, part: str) -> _Bounds:
+    place = {"beginning": 0, "middle": 1, "end": 2}.get(part)
+    if span.grain in ("quarter", "season") and place is not None:
+        return shift(span.start, "month", place), shift(span.start, "month", place + 1)
     days = (span.end - span.start).days
     size = days // 2 if part in ("early", "late") else days // 3
     if part in ("early", "beginning"):

@@ -1,0 +1,1 @@
+complete --command memora --no-files --arguments "(env _MEMORA_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) memora)" --condition "env _MEMORA_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) memora"
