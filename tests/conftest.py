@@ -76,6 +76,8 @@ def memora(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
                 main()
             except SystemExit as stop:
                 ended = int(stop.code or 0)
+        for stream in (out, err):
+            stream.flush()
         outcome = Outcome(ended, *(stream.buffer.getvalue().decode() for stream in (out, err)))
         if code is not None:
             assert outcome.code == code, outcome.err

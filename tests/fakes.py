@@ -73,10 +73,10 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def embed(self, texts: Sequence[str]) -> numpy.ndarray:
+    def embed(self, *_: object) -> numpy.ndarray:
         raise self.error
 
-    def score(self, query: str, passages: Sequence[str]) -> numpy.ndarray:
+    def score(self, *_: object) -> numpy.ndarray:
         raise self.error
 
 
@@ -117,8 +117,6 @@ def contents(path: Path | str) -> dict[str, list[tuple[object, ...]]]:
         tables = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
         ).fetchall()
-        return {
-            name: sorted(connection.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr) for (name,) in tables
-        }
+        return {name: sorted(connection.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr) for (name,) in tables}
     finally:
         connection.close()

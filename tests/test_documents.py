@@ -31,6 +31,7 @@ RECORDED = "2025-11-24T14:54:57+00:00"
 WIDTH = 100
 
 SESSION = re.compile(r"(?<=<!-- session -->\n```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def assert_generated(path: Path, generated: str) -> None:
@@ -237,7 +238,8 @@ def test_readme_examples_print_what_the_readme_shows(command_path: str, tmp_path
         "PATH": command_path,
         "TZ": "UTC",
         "LC_ALL": "C.UTF-8",
-        "TERM": "dumb",
+        "TERM": "xterm",
+        "NO_COLOR": "1",
         "COLUMNS": str(WIDTH),
     }
 
@@ -272,7 +274,7 @@ esac
 
 
 def on_a_terminal(command: str, environment: dict[str, str], folder: Path) -> str:
-    """What a terminal shows of a command."""
+    """What a terminal shows of a command, without bold and italics."""
     import pty
 
     ours, theirs = pty.openpty()
@@ -288,7 +290,9 @@ def on_a_terminal(command: str, environment: dict[str, str], folder: Path) -> st
         pass  # on Linux the end of a terminal is an error
     os.close(ours)
     process.wait(timeout=60)
-    return "".join(f"{line.rstrip()}\n" for line in data.decode().splitlines())
+    # What stands before the last "erase this line" is a progress bar that went.
+    text = ESCAPE.sub("", data.decode().rpartition("\x1b[2K")[2])
+    return "".join(f"{line.rstrip()}\n" for line in text.lstrip("\r\n").splitlines())
 
 
 def without_numbers(text: str) -> str:

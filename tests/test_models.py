@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
 import sys
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.models import EMBEDDER, RERANKER, Embedder, Reranker, find_model, load_embedder, load_reranker
+from memora_cli.models.agreement import rankings_agree, require
 from memora_cli.models.folder import read_folder, verify
 from memora_cli.models.sample import PASSAGES, QUERIES
+from memora_cli.models.train import Example, Recipe, make_group
 
 # (query, the note that answers it, a note on a near subject, a note on something else)
 TRIPLES = [
@@ -215,10 +218,91 @@ def test_an_embedder_is_no_reranker(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no-such-model", "../data", "/", "a/b"])
 def test_an_unknown_name_is_a_model_error_that_says_how_to_bring_it(name: str) -> None:
-    with pytest.raises(ModelUnusable, match="memora models import"):
+    with pytest.raises(ModelUnusable, match="come with memora-cli"):
         load_embedder(name)
 
 
 def test_a_model_of_the_users_comes_before_a_bundled_one(folder: Path) -> None:
     assert find_model(EMBEDDER, [folder.parent]) == folder
     assert find_model(EMBEDDER, [folder.parent / "nothing here"]) != folder
+
+
+def test_equal_rankings_agree_whole_and_reversed_ones_not_at_all() -> None:
+    scores = np.array([[0.1, 0.9, 0.5], [3.0, 2.0, 1.0]], np.float32)
+    same = rankings_agree(scores * 2, scores)
+    assert same["spearman"] == pytest.approx(1)
+    assert same["same_first"] == 1
+    assert same["largest_difference"] == pytest.approx(3)
+    reverse = rankings_agree(-scores, scores)
+    assert reverse["spearman"] == pytest.approx(-1)
+    assert reverse["same_first"] == 0
+
+
+def test_ties_share_their_rank() -> None:
+    scores = np.array([[1.0, 1.0, 0.0]], np.float32)
+    assert rankings_agree(scores, scores)["spearman"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("agreement", [{"cosine_mean": 0.98}, {"spearman": 0.9}, {"spearman": float("nan")}])
+def test_an_export_that_strays_from_its_original_is_refused(agreement: dict[str, float]) -> None:
+    with pytest.raises(ModelUnusable, match="higher precision"):
+        require(agreement, "stray")
+
+
+def test_an_export_that_agrees_is_accepted() -> None:
+    require({"cosine_mean": 0.995, "cosine_worst": 0.9, "spearman": 0.98}, "true")
+
+
+@given(st.integers(0, 10_000))
+def test_a_training_group_starts_with_the_answer_and_dates_all_passages_or_none(seed: int) -> None:
+    example = Example("made up", "who won?", "Ada won.", ("Bob ran.", "Cy slept.", "It rained.", "We left."))
+    recipe = Recipe(negatives=3, asked_month_share=0.25)
+    group = make_group(example, recipe, random.Random(seed))
+    assert len(group.passages) == 4
+    assert group.passages[0].endswith("Ada won.")
+    dated = [passage.startswith("[Date: ") for passage in group.passages]
+    assert len(set(dated)) == 1
+    if group.query == "who won?":
+        assert not any(passage.endswith("Ada won.") for passage in group.passages[1:])
+    else:  # the query asks for a time: one wrong passage says the same in another year
+        right, twin = group.passages[0], group.passages[-1]
+        assert twin.endswith("Ada won.")
+        assert right.split("]")[0][-4:] in group.query
+        assert right.split("]")[0][-4:] != twin.split("]")[0][-4:]
+
+
+def test_row_wise_int8_stays_near_the_original_graph() -> None:
+    onnx = pytest.importorskip("onnx", reason="needs the extra memora-cli[models]")
+    import onnxruntime
+
+    from memora_cli.models.quantize import Precision, quantize
+
+    chance = np.random.default_rng(0)
+    table = chance.normal(size=(1000, 64)).astype(np.float32)
+    weight = chance.normal(size=(64, 48)).astype(np.float32)
+    constants = [onnx.numpy_helper.from_array(value, name) for name, value in (("table", table), ("weight", weight))]
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("Gather", ["table", "ids"], ["rows"]),
+            onnx.helper.make_node("MatMul", ["rows", "weight"], ["output"]),
+        ],
+        "tiny",
+        [onnx.helper.make_tensor_value_info("ids", onnx.TensorProto.INT64, [None])],
+        [onnx.helper.make_tensor_value_info("output", onnx.TensorProto.FLOAT, [None, 48])],
+        constants,
+    )
+    ids = np.arange(0, 1000, 7)
+
+    def run(precision: Precision) -> tuple[np.ndarray, int]:
+        model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+        quantize(model, precision)
+        content = model.SerializeToString()
+        return onnxruntime.InferenceSession(content).run(None, {"ids": ids})[0], len(content)
+
+    full, full_size = run("fp32")
+    np.testing.assert_allclose(full, table[ids] @ weight, rtol=1e-4, atol=1e-4)
+    for precision, least_cosine, most_size in (("fp16", 0.99999, 0.52), ("int8", 0.98, 0.25)):
+        output, size = run(precision)  # type: ignore[arg-type]
+        cosines = (output * full).sum(1) / np.linalg.norm(output, axis=1) / np.linalg.norm(full, axis=1)
+        assert cosines.min() > least_cosine
+        assert size < most_size * full_size

@@ -111,7 +111,10 @@ def test_an_offset_in_at_tells_the_moment_and_not_another_zone_for_the_user(memo
     assert show(memora, number)["created_at"] == "2024-05-03T08:30:00+00:00"
     assert show(memora, number)["occurred_start"] == "2024-04-01T00:00:00+00:00"
     asked = memora("search", "flood", "--at", "2024-06-01T00:00+02:00", "--json").json
-    assert (asked["at"], asked["results"][0]["created_at"]) == ("2024-05-31T22:00:00+00:00", "2024-05-03T08:30:00+00:00")
+    assert (asked["at"], asked["results"][0]["created_at"]) == (
+        "2024-05-31T22:00:00+00:00",
+        "2024-05-03T08:30:00+00:00",
+    )
 
 
 def test_a_pin_can_be_set_and_taken_off_any_number_of_times(memora):

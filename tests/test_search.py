@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -105,6 +104,7 @@ def test_the_graph_leads_over_a_shared_name_to_what_no_word_of_the_query_names(s
     assert paths[2].endswith("#1 → Google → #2")
     assert 2 in found(trace)
     assert 2 not in listed(trace, "keyword")
+    assert 2 not in listed(trace, "semantic")
 
 
 def test_a_name_is_an_entry_in_any_case(story):
@@ -112,15 +112,16 @@ def test_a_name_is_an_entry_in_any_case(story):
     assert ask(story, "what about alice", NOW).understood.entities == ("alice",)
 
 
-def test_a_causal_link_leads_from_the_effect_to_the_cause(memory):
-    cause = put(memory, "Heavy rain in the valley", day("2020-01-01"), title="Rain")
-    effect = put(memory, "Our cellar flooded because [[Rain]]", day("2021-01-01"), title="Kellerschaden")
-    trace = ask(memory, "Kellerschaden", NOW)
-    assert listed(trace, "graph") == []
-    put(memory, "Zenobia called about it", day("2022-01-01"), entities=("Zenobia",))
-    memory.add(Draft("Zenobia saw it", entities=("Zenobia",), links=(("caused-by", "Rain"),)), NOW, embed=False)
-    assert cause in listed(ask(memory, "Zenobia", NOW), "graph")
-    assert effect in listed(ask(memory, "Zenobia", NOW), "graph")
+def test_a_causal_link_leads_from_either_end_to_the_other(bare):
+    memory = fresh(bare)
+    cause = put(memory, "heavy drops all week", day("2020-01-01"), title="Rain")
+    effect = put(memory, "the cellar was flooded because [[Rain]]", day("2021-01-01"), entities=("Zenobia",))
+    assert listed(ask(memory, "zenobia", NOW), "graph") == [effect, cause]
+    other = put(memory, "sunshine", day("2022-01-01"), links=(("causes", "Rain"),), entities=("Yolanda",))
+    trace = ask(memory, "yolanda", NOW)
+    assert listed(trace, "graph") == [other, effect, cause]
+    scores = [hit.score for ranked in trace.lists if ranked.strategy == "graph" for hit in ranked.hits]
+    assert scores == [1.0, 1.0, 1.0]
 
 
 def test_last_spring_fills_the_temporal_list_with_what_happened_then_first(story):
@@ -206,7 +207,7 @@ def test_a_superseded_fact_stands_last_however_well_it_matches(bare):
     assert set(found(ask(memory, "door code 4711", NOW))) == {old, new, other}
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=25)
 @given(
     st.lists(st.booleans(), min_size=2, max_size=6).filter(any),
     st.lists(st.integers(0, 3000), min_size=6, max_size=6),
@@ -245,9 +246,9 @@ def test_a_stale_note_goes_when_the_head_of_its_chain_does_not_fit(bare):
 
 def test_a_stale_note_that_is_cut_takes_no_place_from_a_current_one(bare):
     memory = fresh(bare)
-    best = put(memory, "coffee", title="coffee")
+    best = put(memory, "coffee", title="coffee", pinned=True)
     old = put(memory, "coffee old")
-    put(memory, "coffee " * 300, supersedes=(old,))
+    put(memory, "coffee " + "and other words " * 100, supersedes=(old,))
     third = put(memory, "a long sentence about many things and also about coffee " * 2)
     assert found(ask(memory, "coffee", NOW, max_tokens=100, limit=50)) == [best, third]
     assert found(ask(memory, "coffee", NOW, max_tokens=100, limit=2)) == [best, third]
@@ -707,13 +708,13 @@ knobs = st.fixed_dictionaries(
         "pinned_bonus": st.floats(0.0, 3.0),
         "current_only": st.booleans(),
         "weights": st.fixed_dictionaries(
-            {name: st.floats(0.0, 3.0) for name in ("semantic", "keyword", "graph", "temporal")}
+            {name: st.just(0.0) | st.floats(0.01, 3.0) for name in ("semantic", "keyword", "graph", "temporal")}
         ),
     }
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(questions, knobs, st.integers(-5000, 5000))
 def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(story, question, chosen, days):
     at = NOW + timedelta(days=days)
@@ -721,7 +722,6 @@ def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(sto
     value = json.loads(shapes.dumps(shapes.explain(trace)))
     notes = {note.id: note for note in story.notes(Filters())}
     k, weights = chosen["rrf_k"], chosen["weights"]
-    given_by = Counter()
     parts = {}
     for strategy, hits in value["strategies"].items():
         assert [hit["rank"] for hit in hits] == list(range(1, len(hits) + 1))
@@ -729,7 +729,6 @@ def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(sto
             assert hit["contribution"] == weights[strategy] / (k + hit["rank"])
             if weights[strategy] > 0.0:
                 parts.setdefault(hit["id"], []).append(hit["contribution"])
-    del given_by
     scores = value["scores"]
     fused = {item["id"]: item["fused"]["value"] for item in scores}
     for item in scores:

@@ -380,7 +380,7 @@ def hub(taught: Path) -> Iterator[str]:
         thread.join()
 
 
-def ask(endpoint: str, cache: Path, *names: str, **environment: str) -> list[str]:
+def ask(endpoint: str, cache: Path, *names: str) -> list[str]:
     """What models of a hub answer in a new process, or why they don't; hub settings are read once in a process."""
     program = (
         "import sys, json; from datetime import datetime; from memora_cli.errors import ModelUnusable\n"
@@ -390,7 +390,7 @@ def ask(endpoint: str, cache: Path, *names: str, **environment: str) -> list[str
         f"    try: print(*(window.start.date() for window in T5TimeParser(name).read({QUESTION!r}, at)))\n"
         "    except ModelUnusable as error: print(error)\n"
     )
-    settings = {"HF_ENDPOINT": endpoint, "HF_HUB_CACHE": str(cache), "NO_PROXY": "*", **environment}
+    settings = {"HF_ENDPOINT": endpoint, "HF_HUB_CACHE": str(cache), "NO_PROXY": "*"}
     run = subprocess.run(
         [sys.executable, "-c", program, *names],
         capture_output=True,
@@ -414,5 +414,3 @@ def test_a_hub_model_is_fetched_once_and_then_needs_no_network(hub: str, tmp_pat
     assert "the model hub cannot be reached" in unreachable
     assert "go online for the first use, or give the folder of a T5" in unreachable
     assert "the model hub has no such names" in no_name
-    (offline,) = ask(hub, tmp_path, "tiny/other", HF_HUB_OFFLINE="1")
-    assert "the model hub cannot be reached" in offline

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from memora_cli.memory.importing import Item
     from memora_cli.values import Draft, Window
 
+STATED_WITHIN = 2000  # characters at the start of a text in which it may state its own date
+
 Title = Annotated[str, typer.Option("--title", help="A title; it counts most in keyword search.")]
 Topics = Annotated[list[str] | None, typer.Option("--topic", help="A topic; may be given several times.")]
 KindOf = Annotated[str, typer.Option("--type", help="world (a fact), agent (what you did) or opinion (a belief).")]
@@ -91,7 +93,7 @@ def _stated(text: str, at: datetime) -> Window | None:
     """The date that a text states about itself, told to the user."""
     from memora_cli.text.stated_dates import stated_date
 
-    window = stated_date(text, at)
+    window = stated_date(text[:STATED_WITHIN], at)
     if window is not None:
         from memora_cli.render.terminal import warn
         from memora_cli.render.times import spoken
@@ -105,6 +107,8 @@ def _print_added(added: Added, *, as_json: bool) -> None:
 
     if not added.created:
         warn(f"memora: note {added.id} holds this text already; nothing was added (--force adds it again)")
+    if added.waits:
+        warn(f"memora: note {added.id} is kept but has no vectors yet: {added.waits}; then run memora reindex")
     if as_json:
         from memora_cli.render.shapes import added as shape
         from memora_cli.render.shapes import dumps
@@ -175,7 +179,7 @@ def import_(
     tally = {"added": 0, "unchanged": 0, "replaced": 0}
     with open_memory(context, space) as memory, _progress(console(stderr=True), total) as advance:
         for name, outcome in memory.import_all(_drafts(items, problems), present):
-            if isinstance(outcome, Exception):
+            if isinstance(outcome, MemoraError):
                 problems.append((name, str(outcome)))
             else:
                 tally["added"] += outcome.created

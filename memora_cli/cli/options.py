@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,14 +30,24 @@ def open_memory(context: typer.Context, space: str | None = None, flags: Mapping
 
 def now(at: str | None = None) -> datetime:
     """The present moment in the user's zone, or the one that was given. Raises `UnreadableTime`."""
-    from tzlocal import get_localzone
-
-    present = datetime.now(get_localzone())
+    present = datetime.now(_zone())
     if at is None:
         return present
     from memora_cli.text.moments import read_moment
 
     return read_moment(at, present)
+
+
+def _zone() -> tzinfo | None:
+    """The user's zone by name; the system's offset, where its name is not known."""
+    from zoneinfo import ZoneInfoNotFoundError
+
+    from tzlocal import reload_localzone
+
+    try:
+        return reload_localzone()
+    except (ZoneInfoNotFoundError, ValueError):
+        return datetime.now().astimezone().tzinfo
 
 
 def standard_input() -> str:

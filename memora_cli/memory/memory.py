@@ -5,14 +5,16 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
 from memora_cli import pipeline
 from memora_cli.config import Config
+from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory.writing import Added, embed_waiting, prepare, require, supersede, write
-from memora_cli.models import Embedder, Reranker, load_embedder, load_reranker
+from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
+from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.rank.complete import heads
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
@@ -60,6 +62,14 @@ def time_parser(config: Config) -> TimeParser:
     return Rules(config.week_start)
 
 
+def _model_id(name: str, kind: ModelKind) -> str:
+    """The id of a model, read without loading it; its name when it cannot be read."""
+    try:
+        return read_folder(find_model(name), kind).id
+    except ModelUnusable:
+        return name
+
+
 class Memory:
     """An open memory in one space."""
 
@@ -98,9 +108,17 @@ class Memory:
         return self.add_all([draft], at, embed=embed, force=force)[0]
 
     def add_all(self, drafts: Sequence[Draft], at: datetime, *, embed: bool = True, force: bool = False) -> list[Added]:
-        """Remember notes in one transaction: all of them, or none."""
+        """Remember notes in one transaction: all of them, or none. Without a model they wait for their vectors."""
         prepared = [prepare(draft) for draft in drafts]
-        return write(self.database, self.space, prepared, at, self.embedder if embed else None, force=force)
+        embedder, waits = self._embedder_or_reason() if embed else (None, "")
+        added = write(self.database, self.space, prepared, at, embedder, force=force)
+        return [replace(one, waits=waits) if one.created else one for one in added]
+
+    def _embedder_or_reason(self) -> tuple[Embedder | None, str]:
+        try:
+            return self.embedder, ""
+        except ModelUnusable as error:
+            return None, str(error)
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -174,17 +192,20 @@ class Memory:
             ends = heads(note_id, graph.successors(connection, self.space, [note_id]))
         return ends[-1] if ends else None
 
-    def import_all(self, drafts: Iterable[tuple[str, Draft]], at: datetime) -> Iterator[tuple[str, Added | Exception]]:
+    def import_all(
+        self, drafts: Iterable[tuple[str, Draft]], at: datetime
+    ) -> Iterator[tuple[str, Added | MemoraError]]:
         """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
+        embedder, _ = self._embedder_or_reason()
         waiting = iter(drafts)
         while batch := list(islice(waiting, BATCH)):
             good, outcome = [], {}
             for place, (_, draft) in enumerate(batch):
                 try:
                     good.append((place, prepare(draft)))
-                except Exception as error:
+                except MemoraError as error:
                     outcome[place] = error
-            results = write(self.database, self.space, [prepared for _, prepared in good], at, self.embedder)
+            results = write(self.database, self.space, [prepared for _, prepared in good], at, embedder)
             added = dict(zip((place for place, _ in good), results, strict=True))
             for place, (name, _) in enumerate(batch):
                 yield name, outcome.get(place) or added[place]
@@ -202,11 +223,12 @@ class Memory:
         """How much the space holds, and what the database runs on."""
         from memora_cli.store.sqlite import driver
 
+        embedder = _model_id(self.config.embedder, "embedder")
         with self.database.read() as connection:
             counts = notes.counts(connection, self.space)
             links = graph.link_counts(connection, self.space)
             months = Counter(f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in notes.months(connection, self.space))
-            waiting = notes.waiting(connection, self.space, self.embedder.id)
+            waiting = notes.waiting(connection, self.space, embedder)
         return Statistics(
             counts=counts,
             links=links,
@@ -215,6 +237,6 @@ class Memory:
             bytes=self.database.size(),
             database=self.database.address,
             driver=f"{driver().__name__} {driver().sqlite_version}",
-            embedder=self.embedder.id,
-            reranker=self.config.reranker,
+            embedder=embedder,
+            reranker=_model_id(self.config.reranker, "reranker"),
         )

@@ -33,11 +33,15 @@ NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may 
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of a draft: the id of its note, and whether it is new. `replaces` is an older text of its source."""
+    """What became of a draft: the id of its note, and whether it is new.
+
+    `replaces` is an older text of its source; `waits` says why it has no vectors yet, empty when it has.
+    """
 
     id: int
     created: bool
     replaces: int | None = None
+    waits: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,4 +40,4 @@ def find_model(name: str, places: Sequence[Path] = ()) -> Path:
         for place in (*places, BUNDLED):
             if (place / name).is_dir():
                 return place / name
-    raise ModelUnusable(f"no model is called {name!r}; bring it with `memora models import {name}`")
+    raise ModelUnusable(f"no model is called {name!r}; {EMBEDDER} and {RERANKER} come with memora-cli")

@@ -17,7 +17,7 @@ ModelKind = Literal["embedder", "reranker"]
 CONFIG = "config.json"
 MODEL = "model.onnx"
 TOKENIZER = "tokenizer.json"
-REMEDY = "reinstall memora-cli, or bring the model again with `memora models import`"
+REMEDY = "reinstall memora-cli"
 
 
 @dataclass(frozen=True, slots=True)

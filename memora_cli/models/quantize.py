@@ -23,6 +23,7 @@ ACTIVATION_LIMIT = 127
 ZERO_POINT = 128
 TABLE_BLOCK = 32
 LEAST_TABLE_ROWS = 1000
+FOUR_BIT_IR = 10  # the first version of the format that has 4-bit tensors
 MICROSOFT = "com.microsoft"
 
 
@@ -33,6 +34,7 @@ def quantize(model: onnx.ModelProto, precision: Precision) -> None:
     elif precision == "int8":
         _row_wise_matmuls(model.graph)
         _four_bit_tables(model.graph)
+        model.ir_version = max(model.ir_version, FOUR_BIT_IR)
     _drop_unused(model)
 
 

@@ -135,7 +135,7 @@ def _load(name: str, folder: Path) -> tuple[Any, Any]:
     with _quiet():
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-        except Exception as error:  # damaged files end in anything from KeyError to a panic of the Rust tokenizer
+        except Exception as error:  # damaged files end in any error, a plain Exception among them
             _unusable(name, f"its tokenizer cannot be read ({_first_line(error)})", SAVE, error)
         try:
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
@@ -198,7 +198,8 @@ def _fetch(name: str) -> Path:
     try:
         folder = Path(snapshot_download(name, allow_patterns=list(HUB_FILES), local_files_only=True))
         # An interrupted download leaves a folder too.
-        if all((folder / file).exists() for file in (CONFIG, WEIGHTS)):
+        got = {file for file in HUB_FILES if (folder / file).exists()}
+        if got >= {CONFIG, WEIGHTS} and got & {*TOKENIZERS}:
             return folder
     except LocalEntryNotFoundError:
         pass

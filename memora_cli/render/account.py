@@ -14,7 +14,9 @@ def print_account(account: Account, trace: Trace, console: Console) -> None:
     """Which strategies found or missed the note and by how much, and which stage dropped it."""
     console.print(Text(f"#{account.note.id}  {visible_line(account.note.name)}", style="bold"))
     console.print(Text(f"{account.fate} for: {visible_line(trace.query.text)}"))
-    grid = table("strategy", ("rank", "right"), ("score", "right"), ("needed", "right"), "reason", title="\nstrategies")
+    grid = table(
+        "strategy", ("rank", "right"), ("score", "right"), ("needed", "right"), ("reason", "wide"), title="\nstrategies"
+    )
     for verdict in account.verdicts:
         grid.add_row(
             verdict.strategy,

@@ -81,10 +81,10 @@ def _strategy(ranked: RankedList, names: dict[int, Note], most: int | None) -> R
         )
     grid = table(
         ("rank", "right"),
-        ("id", "id"),
-        ("note", ""),
+        ("id", "right"),
+        ("note", "name"),
         ("score", "right"),
-        ("reason", ""),
+        ("reason", "wide"),
         title=f"\n{ranked.strategy}",
         caption=_more(len(ranked.hits), most),
     )
@@ -101,27 +101,26 @@ def _more(count: int, most: int | None) -> str:
 def _fusion(trace: Trace, most: int | None) -> RenderableType:
     step = next(step for step in trace.steps if step.name == "complete")
     strategies = [ranked.strategy for ranked in trace.lists if ranked.hits]
-    weights, k = trace.query.settings.weights, trace.query.settings.rrf_k
+    k = trace.query.settings.rrf_k
     grid = table(
-        ("id", "id"),
-        "note",
+        ("id", "right"),
+        ("note", "name"),
         *((f"{name}", "right") for name in strategies),
         ("sum", "right"),
-        title=f"\nfusion: each strategy gives weight/({k}+rank)",
+        title=f"\nfusion: rank → weight/({k}+rank)",
         caption=_more(len(step.candidates), most),
     )
     for candidate in step.candidates[:most]:
-        cells = [_contribution(candidate, name, weights.get(name, 1.0), k) for name in strategies]
+        cells = [_contribution(candidate, name) for name in strategies]
         name = _name(candidate.note) + (f"  (brought by #{candidate.completes})" if candidate.completes else "")
         grid.add_row(f"#{candidate.note.id}", Text(name), *cells, number(candidate.fused.value, 5))
     return grid
 
 
-def _contribution(candidate: Candidate, strategy: str, weight: float, k: int) -> str:
+def _contribution(candidate: Candidate, strategy: str) -> str:
     if strategy not in candidate.hits:
         return "–"
-    rank = candidate.hits[strategy].rank
-    return f"{weight:g}/{k + rank} = {number(candidate.fused.part(strategy), 5)}"
+    return f"{candidate.hits[strategy].rank} → {number(candidate.fused.part(strategy), 5)}"
 
 
 def _reranking(trace: Trace, most: int | None) -> RenderableType:
@@ -134,13 +133,13 @@ def _reranking(trace: Trace, most: int | None) -> RenderableType:
         return Text.assemble(("\nrerank", "bold"), f"  {why}: relevance is the fused part alone")
     weight = trace.query.settings.rerank_weight
     grid = table(
-        ("id", "id"),
-        "note",
+        ("id", "right"),
+        ("note", "name"),
         ("logit", "right"),
         ("sigmoid", "right"),
         ("place", "right"),
-        ("fused part", "right"),
-        ("read part", "right"),
+        ("fused", "right"),
+        ("read", "right"),
         ("relevance", "right"),
         title=f"\nrerank: {1 - weight:g}·fused/best + {weight:g}·sigmoid/best",
         caption=_more(len(read), most),
@@ -166,9 +165,10 @@ def _scores(trace: Trace, most: int | None) -> RenderableType:
     settings = trace.query.settings
     grid = table(
         ("place", "right"),
-        ("id", "id"),
-        "note",
+        ("id", "right"),
+        ("note", "name"),
         ("text", "right"),
+        ("days", "right"),
         ("recency", "right"),
         ("pin", "right"),
         ("penalty", "right"),
@@ -184,7 +184,8 @@ def _scores(trace: Trace, most: int | None) -> RenderableType:
             f"#{candidate.note.id}",
             Text(_name(candidate.note)),
             number(final.part("text")),
-            f"{number(final.part('recency'))} ({candidate.age_days:,.1f} d)",
+            f"{candidate.age_days:,.0f}",
+            number(final.part("recency")),
             number(final.part("pin"), 2),
             number(final.part("superseded"), 0),
             number(final.value),
@@ -206,8 +207,8 @@ def _cut(trace: Trace, most: int | None) -> RenderableType:
         return Text.assemble(("\ncut", "bold"), f"  nothing; {kept}")
     grid = table(
         ("place", "right"),
-        ("id", "id"),
-        "note",
+        ("id", "right"),
+        ("note", "name"),
         ("tokens", "right"),
         "cut by",
         title=f"\ncut: {kept}",

@@ -28,7 +28,8 @@ def print_results(trace: Trace, console: Console) -> None:
         for candidate in trace.results:
             said = snippet(candidate.passage, trace.understood.words)
             marks = " ".join(_marks(candidate))
-            columns = (candidate.note.id, number(candidate.final.value), day(candidate.note.created_at, zone))
+            created = day(candidate.note.created_at, zone)
+            columns = (candidate.note.id, number(candidate.final.value), _confidence(candidate), created)
             say(plain((*columns, marks, candidate.note.title, said)))
     print_remarks(trace)
 
@@ -52,9 +53,9 @@ def print_remarks(trace: Trace) -> None:
 
 def _results(trace: Trace) -> Table:
     zone = trace.query.at.tzinfo
-    grid = table(("#", "right"), ("id", "id"), ("note", "ratio"), ("score", "right"), ("date", "fixed"))
-    grid.show_header = False
-    grid.expand = True
+    grid = table(
+        ("#", "right"), ("id", "right"), ("note", "wide"), ("score", "right"), ("sure", "right"), ("date", "fixed")
+    )
     for rank, candidate in enumerate(trace.results, start=1):
         note = candidate.note
         said = visible_line(snippet(candidate.passage, trace.understood.words))
@@ -68,9 +69,15 @@ def _results(trace: Trace) -> Table:
             f"#{note.id}",
             Group(*heading, body, *marks),
             number(candidate.final.value, 3),
+            _confidence(candidate),
             day(note.created_at, zone),
         )
     return grid
+
+
+def _confidence(candidate: Candidate) -> str:
+    """How sure the cross-encoder is, on its own and not against the other results; a dash when it did not read."""
+    return f"{100.0 * candidate.reranking.sigmoid:.0f}%" if candidate.reranking else "–"
 
 
 def _marks(candidate: Candidate) -> list[str]:
@@ -95,8 +102,7 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
     if not values:
         warn("memora: no notes here yet: memora add TEXT makes one")
         return
-    grid = table(("id", "id"), ("date", "fixed"), ("note", "ratio"), "topics")
-    grid.expand = True
+    grid = table(("id", "right"), ("date", "fixed"), ("note", "wide"), "topics")
     for note in values:
         name = Text(visible_line(note.name), overflow="ellipsis", no_wrap=True)
         if note.pinned:

@@ -50,7 +50,12 @@ def day(moment: datetime, zone: tzinfo | None) -> str:
 
 
 def table(*columns: str | tuple[str, str], title: str = "", caption: str = "") -> Table:
-    """A table with light lines; a column is a heading, or a heading with "right", "ratio" or "id" for its kind."""
+    """A table with light lines; a column is a heading, or a heading with its kind.
+
+    Kinds: "right" and "fixed" are as wide as they need, "wide" and "name" share the room that is left; a name is cut
+    to one line.
+    """
+    kinds = [column if isinstance(column, tuple) else (column, "") for column in columns]
     made = Table(
         title=Text(title) if title else None,
         title_justify="left",
@@ -59,17 +64,18 @@ def table(*columns: str | tuple[str, str], title: str = "", caption: str = "") -
         caption_justify="left",
         box=SIMPLE_HEAD,
         pad_edge=False,
+        padding=(0, 1, 0, 0),
         header_style="bold",
         show_edge=False,
+        expand=any(kind in {"name", "wide"} for _, kind in kinds),
     )
-    for column in columns:
-        heading, kind = column if isinstance(column, tuple) else (column, "")
+    for heading, kind in kinds:
         made.add_column(
             heading,
-            justify="right" if kind in {"right", "id"} else "left",
-            no_wrap=kind in {"right", "id", "fixed"},
-            ratio=1 if kind == "ratio" else None,
-            overflow="fold",
+            justify="right" if kind == "right" else "left",
+            no_wrap=kind in {"right", "fixed", "name"},
+            ratio=1 if kind in {"name", "wide"} else None,
+            overflow="ellipsis" if kind == "name" else "fold",
         )
     return made
 

@@ -39,6 +39,8 @@ def nearest_notes(
         try:
             rows = source.database.index.nearest(source.connection, source.model, vector, scope, wanted)
         except IndexUnavailable as error:
+            if not notes.has_vectors(source.connection, source.space, source.model):
+                return {}, ()
             degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
             rows = notes.scan_vectors(source.connection, source.model, vector, scope, wanted)
         for passage_id, note_id, cosine in rows:

@@ -373,6 +373,12 @@ def waiting(connection: Connection, space: str, model: str) -> int:
     )
 
 
+def has_vectors(connection: Connection, space: str, model: str) -> bool:
+    """Whether any passage has a vector of that model."""
+    here = (vectors.c.space == space) & (vectors.c.model == model)
+    return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
+
+
 def lacking_vectors(connection: Connection, space: str, model: str, limit: int) -> list[int]:
     """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
     has_vector = (
