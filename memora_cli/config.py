@@ -35,6 +35,9 @@ NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
 )
 """The closed range of each numeric setting."""
 
+FLAGS = {"half_life_days": "--half-life", "current_only": "--current"}
+"""The flags that are not named like their setting."""
+
 TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
 OPENING = ("db", "space", "embedder", "reranker", "time_parser", "week_start")
@@ -113,7 +116,8 @@ def load(
     }
     for layer, values in layers:
         for key, value in values.items():
-            origin = {"environment": _variable(key), "flag": f"--{key.replace('_', '-')}"}.get(layer, layer)
+            flag = FLAGS.get(key, f"--{key.replace('_', '-')}")
+            origin = {"environment": _variable(key), "flag": flag}.get(layer, layer)
             if key not in found:
                 raise BadSetting(f'unknown setting "{key}" in {origin}: known are {", ".join(KEYS)}')
             found[key] = Origin(_checked(key, value, origin), origin)

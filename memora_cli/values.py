@@ -59,7 +59,8 @@ class Note:
 class Draft:
     """What a person or an import wants remembered, before it has an id.
 
-    `links` are `(relation, title)` pairs; `supersedes` are the ids of notes that this one replaces.
+    `links` are `(relation, title)` pairs; `supersedes` are the ids of notes that this one replaces. `dated` False says
+    that `created_at` was only observed (a file's time), so that it connects the note to no other.
     """
 
     body: str
@@ -74,6 +75,7 @@ class Draft:
     source: str = ""
     links: tuple[tuple[str, str], ...] = ()
     supersedes: tuple[int, ...] = ()
+    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,4 +297,4 @@ def on_a_terminal(command: str, environment: dict[str, str], folder: Path) -> st
 
 def without_numbers(text: str) -> str:
     """Scores differ in the last digits from processor to processor, and the columns with them."""
-    return re.sub(r"[ \t─]+", " ", re.sub(r"-?\d+\.\d+", "N", text))
+    return re.sub(r"[ \t─]+", " ", re.sub(r"-?\d+\.\d+|\d+%", "N", text))

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 STATED_WITHIN = 2000  # characters at the start of a text in which it may state its own date
 
-Title = Annotated[str, typer.Option("--title", help="A title; it counts most in keyword search.")]
-Topics = Annotated[list[str] | None, typer.Option("--topic", help="A topic; may be given several times.")]
-KindOf = Annotated[str, typer.Option("--type", help="world (a fact), agent (what you did) or opinion (a belief).")]
+Title = Annotated[str, typer.Option("--title", metavar="TITLE", help="A title; it counts most in keyword search.")]
+Topics = Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic; may be repeated.")]
+KindOf = Annotated[
+    str, typer.Option("--type", metavar="TYPE", help="world (a fact), agent (what you did) or opinion (a belief).")
+]
 Occurred = Annotated[
     str | None, typer.Option("--occurred", metavar="WHEN", help='When it happened: a date, or "last spring".')
 ]
@@ -34,17 +36,22 @@ NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Add without vectors; 
 @app.command(epilog='Example: memora add "Alice works at Google" --topic people --pin')
 def add(
     context: typer.Context,
-    text: Annotated[str | None, typer.Argument(help="The note; - reads standard input.")] = None,
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", help="The note; - reads standard input.")] = None,
     title: Title = "",
     topic: Topics = None,
     kind: KindOf = "world",
-    about: Annotated[str, typer.Option("--context", help="Where the note comes from or belongs to.")] = "",
+    about: Annotated[
+        str, typer.Option("--context", metavar="TEXT", help="Where the note comes from or belongs to.")
+    ] = "",
     at: At = None,
     occurred: Occurred = None,
-    entity: Annotated[list[str] | None, typer.Option("--entity", help="A name the note is about.")] = None,
+    entity: Annotated[
+        list[str] | None, typer.Option("--entity", metavar="NAME", help="A name the note is about; may be repeated.")
+    ] = None,
     pin: Annotated[bool, typer.Option("--pin", help="Pin the note.")] = False,
     supersedes: Annotated[
-        list[int] | None, typer.Option("--supersedes", metavar="ID", help="A note that this one replaces.")
+        list[int] | None,
+        typer.Option("--supersedes", metavar="ID", help="A note that this one replaces; may be repeated."),
     ] = None,
     no_date: Annotated[
         bool, typer.Option("--no-date", help="Do not take a date that the text states about itself.")
@@ -136,14 +143,14 @@ def unpin(context: typer.Context, ids: Ids, space: Space = None) -> None:
 def supersede(
     context: typer.Context,
     old: Annotated[int, typer.Argument(metavar="OLD", help="The note that no longer holds.")],
-    new: Annotated[int | None, typer.Argument(metavar="[NEW]", help="The note that holds instead.")] = None,
+    new: Annotated[int | None, typer.Argument(metavar="NEW", help="The note that holds instead.")] = None,
     text: Annotated[str | None, typer.Option("--with", metavar="TEXT", help="A new note instead; - reads it.")] = None,
     at: At = None,
     space: Space = None,
     no_embed: NoEmbed = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a note replace another, which stays visible at the end of results, marked."""
+    """Let a note replace another, which stays but comes last."""
     if (new is None) == (text is None):
         raise Usage("name the note that replaces it, or give its text: memora supersede OLD NEW, or OLD --with TEXT")
     from memora_cli.values import Draft
@@ -161,7 +168,9 @@ def supersede(
 @app.command("import", epilog="Example: memora import ~/notes")
 def import_(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(help="A folder of Markdown, a .md or .jsonl file; - reads JSON lines.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="A folder of Markdown, a .md or .jsonl file; - reads JSON lines.")
+    ],
     at: At = None,
     space: Space = None,
     as_json: AsJson = False,

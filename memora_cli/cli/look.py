@@ -7,12 +7,23 @@ from typing import Annotated
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, Ids, Space, checked_kind, now, open_memory
+from memora_cli.cli.options import (
+    AsJson,
+    Current,
+    Ids,
+    Pinned,
+    Space,
+    TopicFilter,
+    TypeFilter,
+    checked_kind,
+    now,
+    open_memory,
+)
 
 
 @app.command(epilog="Example: memora show 12")
 def show(context: typer.Context, ids: Ids, space: Space = None, as_json: AsJson = False) -> None:
-    """Show notes whole, with their entities, links and what supersedes what."""
+    """Show notes whole, with all that is connected to them."""
     from memora_cli.render.terminal import console, say
 
     with open_memory(context, space) as memory:
@@ -32,11 +43,11 @@ def show(context: typer.Context, ids: Ids, space: Space = None, as_json: AsJson 
 @app.command("list", epilog="Example: memora list --topic people -n 0")
 def list_(
     context: typer.Context,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=0, help="How many; 0 is all.")] = 20,
-    topic: Annotated[list[str] | None, typer.Option("--topic", help="Only notes with this topic.")] = None,
-    kind: Annotated[str | None, typer.Option("--type", help="Only world, agent or opinion.")] = None,
-    pinned: Annotated[bool, typer.Option("--pinned", help="Only pinned notes.")] = False,
-    current: Annotated[bool, typer.Option("--current", help="Leave superseded notes out.")] = False,
+    limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=0, help="How many; 0 is all.")] = 20,
+    topic: TopicFilter = None,
+    kind: TypeFilter = None,
+    pinned: Pinned = False,
+    current: Current = False,
     space: Space = None,
     as_json: AsJson = False,
     jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON note a line.")] = False,

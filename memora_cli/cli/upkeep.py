@@ -10,7 +10,7 @@ from memora_cli.cli.options import AsJson, Space, open_memory
 
 @app.command(epilog="Example: memora reindex")
 def reindex(context: typer.Context, space: Space = None) -> None:
-    """Make the vectors that notes still lack; it may be interrupted and run again."""
+    """Make the vectors that notes lack. May be stopped and resumed."""
     from memora_cli.render.terminal import say
 
     with open_memory(context, space) as memory:

@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 @app.command(epilog='Example: memora when "the week before last"')
 def when(
     context: typer.Context,
-    text: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="A question; - reads JSON lines of text and at.")
-    ],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT", help="A question; - reads JSON lines of text and at.")],
     at: At = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which span of time a text names: its start, its end, its grain, and the words it came from."""
+    """Tell which span of time a text names. Shows its ends, its grain, and the words it came from."""
     from memora_cli.config import load
     from memora_cli.memory import time_parser
 

@@ -93,7 +93,8 @@ def _read_markdown(path: Path, name: str, at: datetime) -> Item:
     except ValueError as error:
         return Item(name, problem=str(error))
     created_at = draft.created_at or datetime.fromtimestamp(information.st_mtime, at.tzinfo)
-    return Item(name, draft=replace(draft, created_at=local(created_at, at.tzinfo), source=name))
+    dated = draft.created_at is not None
+    return Item(name, draft=replace(draft, created_at=local(created_at, at.tzinfo), source=name, dated=dated))
 
 
 def decode(data: bytes) -> str:

@@ -178,10 +178,15 @@ def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime
         tokens=prepared.tokens,
     )
     words = (search_text(draft.title), search_text(" ".join(draft.topics)), search_text(draft.body))
-    notes.write(connection, [notes.Row(note, prepared.content_hash, prepared.passages, words)])
+    notes.write(connection, [notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words)])
     if replaces is not None:
         graph.supersede(connection, space, replaces, note_id, at)
     return Added(note_id, created=True, replaces=replaces)
+
+
+def is_dated(draft: Draft) -> bool:
+    """Whether somebody said when the note was; notes just typed one after the other have nothing in common by that."""
+    return draft.occurred is not None or (draft.created_at is not None and draft.dated)
 
 
 def _insert_vectors(
@@ -217,7 +222,8 @@ def connect(connection: Connection, space: str, note_id: int, prepared: Prepared
     ]
     graph.mention(connection, space, {note_id: found})
     event_at = (draft.occurred.start if draft.occurred else None) or created_at
-    graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
+    if is_dated(draft):
+        graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
     causes = dict.fromkeys((*draft.links, *(("caused-by", target) for target in because_links(draft.body))))
     for relation, title in causes:
         words = search_text(title)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,9 @@ __all__ = ["EMBEDDER", "RERANKER", "Embedder", "Reranker", "find_model", "load_e
 
 EMBEDDER = "all-MiniLM-L6-v2"
 RERANKER = "memora-reranker"
+# ONNX Runtime gathers telemetry and writes it below the home folder unless it is told not to before its import.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 BUNDLED = Path(__file__).parent / "data"
 
 

@@ -210,9 +210,9 @@ IMPORT_LINE: Mapping[str, str] = MappingProxyType(
 
 OUTPUT = (
     "Results go to standard output, all else to standard error. On a terminal they are tables.",
-    "In a pipe they are lines of tab-separated columns that are never cut. A line of search holds id, score, date, "
-    "marks (pinned, superseded by, replaces, shortened), title and snippet. A line of list holds id, date, topics and "
-    "title or first line.",
+    "In a pipe they are lines of tab-separated columns that are never cut. A line of search holds id, score, how sure "
+    "the cross-encoder is, date, marks (pinned, superseded by, replaces, shortened), title and snippet. A line of list "
+    "holds id, date, topics and title or first line.",
     "With --json a command prints one object on one line. Its version is 1: keys may be added, never changed. With "
     "--jsonl it prints one object a line, with --ids one id a line.",
 )

@@ -28,7 +28,7 @@ def print_results(trace: Trace, console: Console) -> None:
         for candidate in trace.results:
             said = snippet(candidate.passage, trace.understood.words)
             marks = " ".join(_marks(candidate))
-            created = day(candidate.note.created_at, zone)
+            created = day(candidate.note.occurred_start or candidate.note.created_at, zone)
             columns = (candidate.note.id, number(candidate.final.value), _confidence(candidate), created)
             say(plain((*columns, marks, candidate.note.title, said)))
     print_remarks(trace)
@@ -39,7 +39,8 @@ def print_remarks(trace: Trace) -> None:
     for problem in trace.degraded:
         warn(f"memora: {problem.part} degraded: {problem.reason}")
     if trace.waiting:
-        warn(f"memora: {trace.waiting} notes wait for vectors and are found by words only: run memora reindex")
+        waiting = "1 note waits" if trace.waiting == 1 else f"{trace.waiting} notes wait"
+        warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
     if not trace.results:
         cut = len(trace.candidates)
         warn("memora: nothing found" + (f"; {cut} candidates were cut, see memora explain" if cut else ""))
@@ -68,9 +69,9 @@ def _results(trace: Trace) -> Table:
             str(rank),
             f"#{note.id}",
             Group(*heading, body, *marks),
-            number(candidate.final.value, 3),
+            "–" if note.superseded_by else number(candidate.final.value, 3),
             _confidence(candidate),
-            day(note.created_at, zone),
+            day(note.occurred_start or note.created_at, zone),
         )
     return grid
 
@@ -97,7 +98,7 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
     """Notes, newest first."""
     if not on_terminal():
         for note in values:
-            say(plain((note.id, day(note.created_at, zone), ",".join(note.topics), note.name)))
+            say(plain((note.id, day(note.occurred_start or note.created_at, zone), ",".join(note.topics), note.name)))
         return
     if not values:
         warn("memora: no notes here yet: memora add TEXT makes one")
@@ -110,7 +111,9 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
         if note.superseded_by:
             name.stylize("dim")
             name.append(f"  superseded by {ids(note.superseded_by)}", style="italic")
-        grid.add_row(f"#{note.id}", day(note.created_at, zone), name, safe(", ".join(note.topics)))
+        grid.add_row(
+            f"#{note.id}", day(note.occurred_start or note.created_at, zone), name, safe(", ".join(note.topics))
+        )
     console.print(grid)
 
 

@@ -180,9 +180,9 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
-    """Links to the nearest events within a day: near in time first, then near in order of writing."""
+    """Links to the nearest dated events within a day: near in time first, then near in order of writing."""
     reach = timedelta(hours=TEMPORAL_HOURS)
-    alive = (notes.c.space == space) & (notes.c.id != note_id) & notes.c.deleted_at.is_(None)
+    alive = (notes.c.space == space) & (notes.c.id != note_id) & notes.c.dated & notes.c.deleted_at.is_(None)
     before = notes.c.event_at.between(event_at - reach, event_at)
     after = (notes.c.event_at > event_at) & (notes.c.event_at <= event_at + reach)
     columns = select(notes.c.id, notes.c.event_at)

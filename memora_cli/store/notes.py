@@ -28,6 +28,7 @@ class Row:
 
     note: Note
     content_hash: str
+    dated: bool
     passages: tuple[tuple[int, int], ...]
     keywords: tuple[str, str, str]
 
@@ -74,6 +75,7 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
                 "occurred_start": note.occurred_start,
                 "occurred_end": note.occurred_end,
                 "event_at": note.occurred_start or note.created_at,
+                "dated": row.dated,
                 "pinned": note.pinned,
                 "source": note.source,
                 "tokens": note.tokens,

@@ -69,6 +69,7 @@ notes = Table(
     Column("occurred_start", Moment),
     Column("occurred_end", Moment),
     Column("event_at", Moment, nullable=False, comment="occurred_start, else created_at"),
+    Column("dated", Boolean, nullable=False, comment="somebody said when it was, it is not just the time of writing"),
     Column("pinned", Boolean, nullable=False),
     Column("source", Text, nullable=False),
     Column("tokens", Integer, nullable=False),

@@ -292,9 +292,8 @@ class SqliteIndex:
         except DBAPIError as error:
             raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
         found = {row.passage_id: 1.0 - row.distance for row in rows}
-        owners = dict(
-            connection.execute(select(passages.c.id, passages.c.note_id).where(passages.c.id.in_(found))).tuples().all()
-        )
+        held = connection.execute(select(passages.c.id, passages.c.note_id).where(passages.c.id.in_(found)))
+        owners = {row.id: row.note_id for row in held}
         return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
 
 

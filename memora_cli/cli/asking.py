@@ -1,0 +1,144 @@
+"""What search and explain have in common: their options, and the query that these mean."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memora_cli.cli.options import At, Current, Pinned, Space, TopicFilter, TypeFilter, checked_kind, now, open_memory
+from memora_cli.errors import EmptyQuery, Usage
+
+if TYPE_CHECKING:
+    from memora_cli.memory import Memory
+    from memora_cli.values import Query
+
+KNOBS = (
+    "limit",
+    "max_tokens",
+    "thinking_budget",
+    "rerank",
+    "rerank_weight",
+    "rerank_top",
+    "recency_weight",
+    "half_life_days",
+    "pinned_bonus",
+    "rrf_k",
+    "min_score",
+    "backend",
+)
+"""The options of `ask` that are settings; every other setting is given with --set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An open memory and the query to run on it."""
+
+    memory: Memory
+    query: Query
+
+
+def ask(
+    context: typer.Context,
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QUERY", help="What you want to know, in plain words; may be left out with --topic."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", metavar="N", min=1, help="At most N results.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Token budget of all results.")
+    ] = None,
+    thinking_budget: Annotated[
+        int | None, typer.Option("--thinking-budget", metavar="N", min=0, help="Notes that the graph may expand.")
+    ] = None,
+    kind: TypeFilter = None,
+    topic: TopicFilter = None,
+    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened since.")] = None,
+    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened until.")] = None,
+    pinned: Pinned = False,
+    current: Current = False,
+    at: At = None,
+    rerank: Annotated[
+        bool | None, typer.Option("--rerank/--no-rerank", help="Read the best candidates with the cross-encoder.")
+    ] = None,
+    rerank_weight: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Share of the cross-encoder in relevance, 0 to 1.")
+    ] = None,
+    rerank_top: Annotated[int | None, typer.Option(metavar="N", help="Candidates the cross-encoder reads.")] = None,
+    recency_weight: Annotated[float | None, typer.Option(metavar="SCORE", help="What being new is worth.")] = None,
+    half_life_days: Annotated[
+        float | None, typer.Option("--half-life", metavar="DAYS", help="Days until recency is halved.")
+    ] = None,
+    pinned_bonus: Annotated[float | None, typer.Option(metavar="SCORE", help="What a pin is worth.")] = None,
+    rrf_k: Annotated[int | None, typer.Option("--rrf-k", metavar="K", help="The constant of rank fusion.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", metavar="SHARE", help="Leave out what is less sure, 0 to 1.")
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option("--backend", metavar="NAME", help="Keyword search by fts5 or like.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, as weights.graph=0.5.")
+    ] = None,
+    space: Space = None,
+) -> Asked:
+    """The query that the options mean."""
+    from memora_cli.text.markdown import topic as normalise_topic
+    from memora_cli.text.moments import read_window
+    from memora_cli.values import Filters, Query
+
+    given = dict(locals())
+    present = now(at)
+    words = " ".join(text or ())
+    if not words.strip() and not topic:
+        raise EmptyQuery
+    first = read_window(since, present) if since else None
+    last = read_window(until, present) if until else None
+    flags = {name: given[name] for name in KNOBS if given[name] is not None} | (
+        {"current_only": True} if current else {}
+    )
+    memory = open_memory(context, space, _pairs(settings or ()) | flags)
+    filters = Filters(
+        space=memory.space,
+        kind=checked_kind(kind),
+        topics=tuple(normalise_topic(name) for name in topic or ()),
+        since=(first.start or first.end) if first else None,
+        until=(last.end or last.start) if last else None,
+        pinned=pinned,
+    )
+    return Asked(memory, Query(words, present, filters, memory.config.settings))
+
+
+def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:
+    pairs = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise Usage(f"--set takes KEY=VALUE, not {setting!r}")
+        pairs[key.strip()] = value.strip()
+    return pairs
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `ask` before its own, and the query they mean as its first argument."""
+    shared = inspect.signature(ask, eval_str=True).parameters
+    own = {
+        name: parameter
+        for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
+        if name != "asked"
+    }
+
+    def run(**given: Any) -> None:
+        mine = {name: given.pop(name) for name in own}
+        asked = ask(**given)
+        with asked.memory:
+            command(asked, **mine)
+
+    parameters = {**shared, **own}
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]  # read by Typer
+    run.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    return run

@@ -1,0 +1,297 @@
+"""The promises of import: folders of Markdown and JSON lines become notes, once, and what cannot be read is named."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from fakes import contents
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def lines(folder, *values, name="notes.jsonl"):
+    return write(folder, name, "".join(json.dumps(value) + "\n" for value in values))
+
+
+def all_notes(memora, *options):
+    return {note["source"]: note for note in memora("list", "-n", 0, "--json", *options).json["notes"]}
+
+
+@pytest.fixture
+def vault(tmp_path):
+    """A small folder of notes as people keep them."""
+    folder = tmp_path / "vault"
+    front = "---\ntitle: Moving house\ntags: [Home, Big Plans]\ndate: 2023-04-05T10:00:00+02:00\n---\n"
+    write(folder, "moving.md", front + "We signed for the flat.\n\nNext: [[Anna Berg]] has the keys. #keys\n")
+    write(folder, "2024-05-03 Dentist.md", "The dentist found nothing.\n")
+    write(folder, "people/anna.md", "# Anna Berg\n\nAnna lives in Oslo.\n")
+    write(folder, "people/2021-02-03.md", "A day without a title.\n")
+    write(folder, "flood.md", "The cellar flooded because [[Anna Berg]] left the tap on.\n")
+    write(folder, "plain.txt", "Only text\r\nwith old line ends\r\n")
+    write(folder, ".obsidian/workspace.md", "not a note")
+    write(folder, ".hidden.md", "not a note")
+    write(folder, "picture.png", b"\x89PNG")
+    return folder
+
+
+def test_a_folder_of_markdown_becomes_notes_with_titles_tags_and_dates(memora, vault):
+    outcome = memora("import", vault, "--json")
+    assert outcome.json == {"version": 1, "added": 6, "unchanged": 0, "replaced": 0, "failed": []}
+    notes = all_notes(memora)
+    assert set(notes) == {
+        "moving.md", "2024-05-03 Dentist.md", "people/anna.md", "people/2021-02-03.md", "flood.md", "plain.txt"
+    }  # fmt: skip
+    moving = notes["moving.md"]
+    assert (moving["title"], moving["topics"]) == ("Moving house", ["home", "big-plans", "keys"])
+    assert moving["created_at"] == "2023-04-05T08:00:00+00:00"
+    assert "---" not in moving["body"]
+    dentist = notes["2024-05-03 Dentist.md"]
+    assert (dentist["title"], dentist["created_at"]) == ("Dentist", "2024-05-03T00:00:00+00:00")
+    assert notes["people/anna.md"]["title"] == "Anna Berg"
+    assert notes["people/2021-02-03.md"]["created_at"] == "2021-02-03T00:00:00+00:00"
+    assert notes["plain.txt"]["body"] == "Only text\nwith old line ends"
+
+
+def test_a_file_without_a_date_is_as_old_as_the_file(memora, tmp_path):
+    path = write(tmp_path / "vault", "note.md", "undated")
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    memora("import", path.parent)
+    assert all_notes(memora)["note.md"]["created_at"] == "2020-09-13T12:26:40+00:00"
+
+
+def test_links_between_files_connect_their_notes_in_whatever_order_they_come(memora, vault):
+    memora("import", vault)
+    notes = all_notes(memora)
+    anna, flood, moving = (notes[name]["id"] for name in ("people/anna.md", "flood.md", "moving.md"))
+    shown = {note["id"]: note for note in memora("show", anna, flood, moving, "--json").json["notes"]}
+    assert {"id": anna, "relation": "causes", "weight": 1.0} in shown[flood]["links"]
+    assert all("Anna Berg" in shown[number]["entities"] for number in (anna, flood, moving))
+
+
+def test_an_imported_note_is_found_by_meaning_words_and_topic(memora, vault):
+    memora("import", vault)
+    notes = all_notes(memora)
+    assert (
+        memora("search", "a doctor for my teeth", "--ids", "-n", 1).out == f"{notes['2024-05-03 Dentist.md']['id']}\n"
+    )
+    assert memora("search", "flat", "--topic", "Big Plans", "--ids").out == f"{notes['moving.md']['id']}\n"
+
+
+def test_importing_a_folder_twice_adds_nothing(memora, vault, home):
+    memora("import", vault)
+    before = contents(home / "memora.db")
+    assert memora("import", vault, "--json").json["unchanged"] == 6
+    assert contents(home / "memora.db") == before
+    for path in vault.rglob("*.md"):
+        os.utime(path, (1_600_000_000, 1_600_000_000))
+    assert memora("import", vault, "--json").json["unchanged"] == 6
+    assert contents(home / "memora.db") == before
+
+
+def test_a_changed_file_supersedes_its_older_text(memora, vault):
+    memora("import", vault)
+    old = all_notes(memora)["plain.txt"]["id"]
+    write(vault, "plain.txt", "Other text")
+    assert memora("import", vault, "--json").json == {
+        "version": 1, "added": 1, "unchanged": 5, "replaced": 1, "failed": []
+    }  # fmt: skip
+    new = all_notes(memora, "--current")["plain.txt"]
+    assert new["body"] == "Other text"
+    assert memora("show", old, "--json").json["notes"][0]["superseded_by"] == new["id"]
+    assert len(all_notes(memora, "--current")) == 6
+
+
+def test_a_file_that_is_changed_back_is_current_with_what_it_says_now(memora, vault):
+    for text in ("first text", "second text", "first text"):
+        write(vault, "plain.txt", text)
+        memora("import", vault)
+    assert all_notes(memora, "--current")["plain.txt"]["body"] == "first text"
+
+
+def test_files_of_the_same_name_in_two_folders_are_two_notes_that_both_hold(memora, tmp_path):
+    write(tmp_path / "work", "todo.md", "Call the bank")
+    write(tmp_path / "home", "todo.md", "Paint the door")
+    memora("import", tmp_path / "work")
+    memora("import", tmp_path / "home")
+    assert len(memora("list", "--current", "--ids").out.split()) == 2
+
+
+def test_two_files_with_the_same_text_are_both_there_after_any_number_of_imports(memora, tmp_path):
+    write(tmp_path / "vault", "a.md", "same text")
+    write(tmp_path / "vault", "b.md", "same text")
+    memora("import", tmp_path / "vault")
+    assert memora("import", tmp_path / "vault", "--json").json["added"] == 0
+    assert len(memora("list", "--current", "--ids").out.split()) in (1, 2)
+
+
+def test_one_file_can_be_imported(memora, vault):
+    memora("import", vault / "people" / "anna.md")
+    assert [note["title"] for note in all_notes(memora).values()] == ["Anna Berg"]
+
+
+def test_json_lines_become_notes_with_all_they_say(memora, tmp_path):
+    path = lines(
+        tmp_path,
+        {
+            "text": "We bought a boat",
+            "title": "Boat",
+            "topics": ["Water Sports"],
+            "created_at": "2024-05-03T10:00:00+02:00",
+            "occurred": "2024-04",
+            "kind": "agent",
+            "context": "diary",
+            "pinned": True,
+            "id": "abc",
+        },
+        {"body": "The other key for the text", "source": "mail 7"},
+        {"text": "number as id", "id": 17},
+    )
+    assert memora("import", path, "--json").json["added"] == 3
+    notes = all_notes(memora)
+    assert set(notes) == {"abc", "mail 7", "17"}
+    boat = notes["abc"]
+    assert (boat["title"], boat["topics"], boat["kind"], boat["context"], boat["pinned"]) == (
+        "Boat", ["water-sports"], "agent", "diary", True
+    )  # fmt: skip
+    assert boat["created_at"] == "2024-05-03T08:00:00+00:00"
+    assert (boat["occurred_start"], boat["occurred_end"]) == ("2024-04-01T00:00:00+00:00", "2024-05-01T00:00:00+00:00")
+
+
+def test_json_lines_are_read_from_standard_input(memora):
+    text = '\ufeff{"text": "one"}\n\n{"text": "two"}'
+    assert memora("import", "-", "--json", stdin=text).json["added"] == 2
+
+
+def test_importing_json_lines_twice_adds_nothing_and_a_changed_line_supersedes(memora, tmp_path, home):
+    path = lines(tmp_path, {"id": "a", "text": "one"}, {"id": "b", "text": "two"}, {"text": "three"})
+    memora("import", path)
+    before = contents(home / "memora.db")
+    assert memora("import", path, "--json").json["unchanged"] == 3
+    assert contents(home / "memora.db") == before
+    lines(tmp_path, {"id": "a", "text": "one, corrected"}, {"id": "b", "text": "two"})
+    assert memora("import", path, "--json").json["replaced"] == 1
+    assert all_notes(memora, "--current")["a"]["body"] == "one, corrected"
+
+
+def test_the_same_line_twice_in_one_file_is_one_note(memora, tmp_path):
+    path = lines(tmp_path, *[{"text": "same"}] * 3)
+    value = memora("import", path, "--json").json
+    assert (value["added"], value["unchanged"]) == (1, 2)
+
+
+def test_more_than_a_batch_is_imported_in_order(memora, tmp_path):
+    path = lines(tmp_path, *({"text": f"note number {n}", "id": n} for n in range(150)))
+    assert memora("import", path, "--json").json["added"] == 150
+    notes = all_notes(memora)
+    assert [notes[str(n)]["id"] for n in range(150)] == sorted(note["id"] for note in notes.values())
+
+
+# What cannot be read
+
+BAD_LINES = [
+    "not json",
+    "[1, 2]",
+    '{"title": "no text"}',
+    '{"text": 7}',
+    '{"text": ""}',
+    '{"text": "   \\n "}',
+    '{"text": "x", "kind": "feeling"}',
+    '{"text": "x", "topics": "a"}',
+    '{"text": "x", "created_at": "no time at all"}',
+    '{"text": "x", "created_at": 5}',
+    '{"text": "x", "title": ["a"]}',
+    '{"text": "unfinished',
+    '{"text": "x", "created_at": "9999-12-31"}',
+    '{"text": "x", "occurred": "9999-12-31"}',
+    "[" * 100_000,
+    json.dumps({"text": "x" * 1_000_001}),
+]
+
+
+@pytest.mark.parametrize("bad", BAD_LINES, ids=range(len(BAD_LINES)))
+def test_a_bad_line_is_named_the_rest_is_imported_and_the_end_is_1(memora, tmp_path, bad):
+    path = write(tmp_path, "notes.jsonl", f'{{"text": "good one"}}\n{bad}\n{{"text": "good two"}}\n')
+    outcome = memora("import", path, "--json", code=None)
+    if "9999" in bad and outcome.code == 0:
+        return  # the last day of the calendar may be understood or refused, but never be a crash
+    assert outcome.code == 1, outcome.err
+    (failed,) = outcome.json["failed"]
+    assert failed["name"] == "notes.jsonl:2"
+    assert failed["reason"]
+    assert "notes.jsonl:2" in outcome.err
+    assert [note["body"] for note in memora("list", "--json").json["notes"]] == ["good two", "good one"]
+
+
+def test_an_unreadable_file_is_named_the_rest_is_imported_and_the_end_is_1(memora, vault):
+    write(vault, "broken.md", "---\ntitle: [unclosed\n---\ntext\n")
+    write(vault, "empty.md", "")
+    write(vault, "blank.md", "---\ntitle: only a title\n---\n \n")
+    (vault / "dangling.md").symlink_to(vault / "nowhere.md")
+    (vault / "loop.md").symlink_to(vault / "loop.md")
+    os.mkfifo(vault / "pipe.md")
+    write(vault, "huge.md", "word " * 250_000)
+    outcome = memora("import", vault, "--json", code=1)
+    failed = {item["name"].split(":")[0] for item in outcome.json["failed"]}
+    bad = {"broken.md", "empty.md", "blank.md", "dangling.md", "loop.md", "pipe.md", "huge.md"}
+    assert failed == bad
+    assert outcome.json["added"] == 6
+    assert all(name in outcome.err for name in bad)
+
+
+def test_bytes_that_are_no_text_are_kept_as_far_as_they_are(memora, tmp_path):
+    folder = tmp_path / "vault"
+    write(folder, "latin.md", "caf\u00e9 au lait".encode("latin-1"))
+    write(folder, "utf16.md", "caf\u00e9 noir".encode("utf-16"))
+    write(folder, "nul.md", b"before\0after")
+    memora("import", folder)
+    notes = all_notes(memora)
+    assert notes["latin.md"]["body"] == "caf\ufffd au lait"
+    assert notes["utf16.md"]["body"] == "caf\u00e9 noir"
+    assert notes["nul.md"]["body"] == "before\ufffdafter"
+
+
+@pytest.mark.parametrize("name", ["missing", "picture.png", "missing.jsonl", "missing.md"])
+def test_a_path_that_cannot_be_imported_is_an_error_with_its_name(memora, tmp_path, name):
+    write(tmp_path, "picture.png", b"\x89PNG")
+    outcome = memora("import", tmp_path / name, code=None)
+    assert outcome.code in (1, 2)
+    assert name in outcome.err
+    assert memora("list").out == ""
+
+
+def test_an_empty_folder_imports_nothing(memora, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert memora("import", tmp_path / "empty", "--json").json["added"] == 0
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="needs setpriv to lay down what root may do")
+@pytest.mark.parametrize("what", ["file", "folder", "lines"])
+def test_what_the_user_may_not_read_is_named(tmp_path, what):
+    write(tmp_path, "notes/good.md", "a good note")
+    target = tmp_path / "notes"
+    if what == "file":
+        write(tmp_path, "notes/secret.md", "a secret").chmod(0)
+    elif what == "folder":
+        write(tmp_path, "notes/secret/deep.md", "a secret")
+        (tmp_path / "notes/secret").chmod(0)
+    else:
+        target = lines(tmp_path, {"text": "a secret"}, name="secret.jsonl")
+        target.chmod(0)
+    powers = "-dac_override,-dac_read_search"
+    bare = ["setpriv", f"--bounding-set={powers}", f"--inh-caps={powers}"] if os.geteuid() == 0 else []
+    command = [*bare, sys.executable, "-m", "memora_cli", "import", target]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    (tmp_path / "notes/secret").chmod(0o700) if what == "folder" else None
+    assert "Traceback" not in ended.stderr
+    assert "secret" in ended.stderr
+    assert ended.returncode == 1
