@@ -23,7 +23,7 @@ from memora_cli.retrieve.source import Source
 from memora_cli.retrieve.temporal import temporal
 from memora_cli.retrieve.understand import understand
 from memora_cli.store import graph as connections
-from memora_cli.store import notes
+from memora_cli.store import notes, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.times import TimeParser
 from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
@@ -69,7 +69,7 @@ def search(
             clamped = clamp(adjusted)
         with clock("cut"):
             kept = cut(clamped, query.settings, shorten)
-        waiting = notes.waiting(connection, query.filters.space, model) if model else 0
+        waiting = vectors.waiting(connection, query.filters.space, model) if model else 0
     steps = (
         Step("fuse", fused),
         Step("complete", completed),

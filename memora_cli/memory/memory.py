@@ -18,7 +18,7 @@ from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.rank.complete import heads
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import graph, notes
+from memora_cli.store import counts, graph, notes, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
@@ -214,7 +214,7 @@ class Memory:
         """Give every note that lacks them the configured model's vectors; yields how many notes each batch did."""
         while True:
             with self.database.read() as connection:
-                ids = notes.lacking_vectors(connection, self.space, self.embedder.id, BATCH)
+                ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH)
             if not ids:
                 return
             yield embed_waiting(self.database, self.space, self.embedder, ids)
@@ -225,12 +225,14 @@ class Memory:
 
         embedder = _model_id(self.config.embedder, "embedder")
         with self.database.read() as connection:
-            counts = notes.counts(connection, self.space)
+            held = counts.counts(connection, self.space)
             links = graph.link_counts(connection, self.space)
-            months = Counter(f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in notes.months(connection, self.space))
-            waiting = notes.waiting(connection, self.space, embedder)
+            months = Counter(
+                f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in counts.months(connection, self.space)
+            )
+            waiting = vectors.waiting(connection, self.space, embedder)
         return Statistics(
-            counts=counts,
+            counts=held,
             links=links,
             months=months,
             waiting=waiting,

@@ -14,8 +14,9 @@ from sqlalchemy import Connection
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
-from memora_cli.store import graph, notes
+from memora_cli.store import conditions, graph, notes, times, vectors
 from memora_cli.store.database import Database, IndexUnavailable
+from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
 from memora_cli.text.markdown import topic as normalise_topic
 from memora_cli.text.passages import split
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
+MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
+MOST_MENTIONS = 50
 NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may be of one note
 
 
@@ -124,7 +127,7 @@ def write(
                 )
             written.append((added.id, prepared))
         for note_id, prepared in written:
-            connect(connection, space, note_id, prepared, prepared.draft.created_at or at)
+            connect(connection, space, note_id, prepared, at)
     return results
 
 
@@ -194,13 +197,13 @@ def _insert_vectors(
 ) -> None:
     """Store a note's vectors and link it to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
-    notes.write_vectors(database, connection, space, model, [passage.id for passage in passages], matrix)
+    vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
     best: dict[int, float] = {}
     for row in matrix:
         try:
             found = database.index.nearest(connection, model, row, None, NEIGHBOURS)
         except IndexUnavailable:
-            found = notes.scan_vectors(connection, model, row, notes.in_space(space), NEIGHBOURS)
+            found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
         for _, other, cosine in found:
             if other != note_id and cosine >= graph.SEMANTIC_FLOOR:
                 best[other] = max(cosine, best.get(other, 0.0))
@@ -213,14 +216,19 @@ def _insert_vectors(
     )
 
 
-def connect(connection: Connection, space: str, note_id: int, prepared: Prepared, created_at: datetime) -> None:
-    """Entities, and the links in time and by cause, of a note."""
+def connect(connection: Connection, space: str, note_id: int, prepared: Prepared, at: datetime) -> None:
+    """Entities, mentioned times, and the links in time and by cause, of a note."""
     draft = prepared.draft
+    created_at = draft.created_at or at
     found = [
         (entity_key(entity.name), entity.name, entity.source)
         for entity in extract(draft.title, draft.body, draft.topics, draft.entities)
     ]
     graph.mention(connection, space, {note_id: found})
+    said = find_windows(
+        f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN], created_at.astimezone(at.tzinfo), sure_only=True
+    )
+    times.mention(connection, space, note_id, said[:MOST_MENTIONS])
     event_at = (draft.occurred.start if draft.occurred else None) or created_at
     if is_dated(draft):
         graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
@@ -245,7 +253,7 @@ def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: 
     ]
     matrix = embedder.embed(texts)
     with database.write() as connection:
-        waiting = set(notes.lacking_vectors(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
+        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
         start = 0
         for note in found.values():
             rows = matrix[start : start + len(spans[note.id])]

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from memora_cli.retrieve.source import Found, Source, rank
+from memora_cli.store import counts, notes
 from memora_cli.store import graph as stored
-from memora_cli.store import notes
 from memora_cli.values import RankedList
 
 ENTRY_HITS = 5
@@ -54,7 +54,7 @@ def entries(source: Source) -> dict[int, Activation]:
         for hit in source.list_of("semantic").hits[:ENTRY_HITS]
         if hit.score >= source.settings.entry_floor
     }
-    total = notes.total(source.connection, source.space)
+    total = counts.total(source.connection, source.space)
     most = source.settings.thinking_budget
     for name, held, ids in stored.holders(source.connection, source.space, source.understood.entities, most).values():
         if held > max(COMMON_NOTES, COMMON_SHARE * total):

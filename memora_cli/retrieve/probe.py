@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memora_cli.retrieve import graph, keyword, semantic, temporal
 from memora_cli.retrieve.source import Source
-from memora_cli.store import like, notes
+from memora_cli.store import conditions, like, notes, times
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import RankedList, Verdict
 
@@ -39,7 +39,7 @@ def _last(source: Source, ranked: RankedList, floor: float) -> float:
 
 
 def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    here = notes.with_ids(source.space, [note_id])
+    here = conditions.with_ids(source.space, [note_id])
     best, _ = semantic.nearest_notes(source, (here,), 1)
     if note_id not in best:
         return Verdict("semantic", None, reason="it has no vector of this model yet: run memora reindex")
@@ -50,7 +50,7 @@ def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 
 def _keyword(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    here, words = notes.with_ids(source.space, [note_id]), keyword.telling(source.understood.words)
+    here, words = conditions.with_ids(source.space, [note_id]), keyword.telling(source.understood.words)
     try:
         rows = (
             like.match(source.connection, words, here, 1)
@@ -80,10 +80,10 @@ def _graph(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 def _temporal(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     window = source.understood.window
-    times = notes.event_times(source.connection, notes.with_ids(source.space, [note_id]), 1)
-    if window is None or note_id not in times:
+    when = times.event_times(source.connection, conditions.with_ids(source.space, [note_id]), 1)
+    if window is None or note_id not in when:
         return Verdict("temporal", None, reason="the query names no time")
-    value = temporal.closeness(window, *times[note_id])
+    value = temporal.closeness(window, *when[note_id])
     needed = _last(source, ranked, temporal.STOP_BELOW)
-    reason = f"{temporal.describe(window, *times[note_id])}: proximity {value:.3f}, needed {needed:.3f}"
+    reason = f"{temporal.describe(window, *when[note_id])}: proximity {value:.3f}, needed {needed:.3f}"
     return Verdict("temporal", None, value, needed, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement
 
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import notes
+from memora_cli.store import vectors
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import Degraded, RankedList
 
@@ -39,10 +39,10 @@ def nearest_notes(
         try:
             rows = source.database.index.nearest(source.connection, source.model, vector, scope, wanted)
         except IndexUnavailable as error:
-            if not notes.has_vectors(source.connection, source.space, source.model):
+            if not vectors.any_of(source.connection, source.space, source.model):
                 return {}, ()
             degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
-            rows = notes.scan_vectors(source.connection, source.model, vector, scope, wanted)
+            rows = vectors.scan(source.connection, source.model, vector, scope, wanted)
         for passage_id, note_id, cosine in rows:
             if note_id not in best or cosine > best[note_id][1]:
                 best[note_id] = (passage_id, cosine)

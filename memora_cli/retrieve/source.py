@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection
 
-from memora_cli.store import graph, notes
+from memora_cli.store import conditions, graph, notes
 from memora_cli.store.database import Database
 from memora_cli.values import Hit, Query, RankedList, Settings, Understood
 
@@ -39,10 +39,10 @@ class Source:
 
     def scopes(self) -> tuple[ColumnElement[bool], ...]:
         """Conditions that together mean the filters, apart for stale notes so that these use up nobody's place."""
-        condition = notes.matching(self.query.filters)
+        condition = conditions.matching(self.query.filters)
         if not graph.superseded_count(self.connection, self.space):
             return (condition,)
-        return condition & ~notes.stale(), condition & notes.stale()
+        return condition & ~conditions.stale(), condition & conditions.stale()
 
 
 @dataclass(frozen=True, slots=True)

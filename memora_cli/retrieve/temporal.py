@@ -6,32 +6,45 @@ from datetime import datetime, timedelta
 
 from memora_cli.retrieve.semantic import nearest_notes
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import graph, notes
+from memora_cli.store import conditions, graph, notes, times
 from memora_cli.values import RankedList, Window
 
 STOP_BELOW = 0.1
 OPEN_SPAN = timedelta(days=30)  # the unit of distance for a window that is open on one side
 DECAY = 0.8
+MENTIONS = 4  # spans read for each note wanted, as a text may mention several
 SPREADS_OVER = frozenset({"temporal", *graph.CAUSAL})
 
 
 def temporal(source: Source) -> RankedList:
-    """Nearest to the window first: 1 inside it, falling with the distance in window lengths; ties by cosine."""
+    """Nearest to the window first: 1 inside it, falling with the distance in window lengths; ties by cosine.
+
+    A note is where its event (else its creation) is, or where its text mentions to be, whichever is nearer.
+    """
     window = source.understood.window
     if window is None:
         return RankedList("temporal", skipped="the query names no time")
     limit = source.settings.strategy_limit
     near: dict[int, tuple[int, float]] = {}
-    times: dict[int, tuple[datetime, datetime | None]] = {}
+    events: dict[int, tuple[datetime, datetime | None]] = {}
+    said: dict[int, list[tuple[datetime, datetime]]] = {}
     for scope in source.scopes():
-        inside = scope & notes.meets(window.start, window.end)
+        meets = conditions.meets(window.start, window.end)
+        inside = scope & (meets | times.mentions(window))
         if source.understood.embedding is not None:
             near |= nearest_notes(source, (inside,), limit)[0]
-        times |= notes.event_times(source.connection, inside, limit)
-        times |= notes.event_times(source.connection, scope & ~notes.meets(window.start, window.end), limit, window)
-    times |= notes.event_times(source.connection, notes.with_ids(source.space, near), limit)
-    proximity = {note_id: closeness(window, *span) for note_id, span in times.items()}
-    reasons = {note_id: describe(window, *span) for note_id, span in times.items()}
+        events |= times.event_times(source.connection, scope & meets, limit)
+        events |= times.event_times(source.connection, scope & ~meets, limit, window)
+        said |= times.mentioned(source.connection, scope, window, limit * MENTIONS)
+    found_near = conditions.with_ids(source.space, near)
+    events |= times.event_times(source.connection, found_near, limit)
+    said |= times.mentioned(source.connection, found_near, window, limit * MENTIONS)
+    proximity = {note_id: closeness(window, *span) for note_id, span in events.items()}
+    reasons = {note_id: describe(window, *span) for note_id, span in events.items()}
+    for note_id, spans in said.items():
+        value, span = max((fit(window, *span), span) for span in spans)
+        if value > proximity.get(note_id, 0.0):
+            proximity[note_id], reasons[note_id] = value, f"mentions {_span(window, *span)}"
     _spread(source, proximity, reasons)
     found = [
         Found(note_id, value, reasons[note_id], *near.get(note_id, (None, 0.0)))
@@ -39,6 +52,18 @@ def temporal(source: Source) -> RankedList:
         if value >= STOP_BELOW
     ]
     return RankedList("temporal", rank(source, found))
+
+
+def fit(window: Window, start: datetime, end: datetime) -> float:
+    """How well a mentioned span that meets the window fits it: from 0.5 to 1 by the share of it that lies inside."""
+    inside = min(end, window.end or end) - max(start, window.start or start)
+    return 0.5 + 0.5 * (inside / (end - start))
+
+
+def _span(window: Window, start: datetime, end: datetime) -> str:
+    zone = (window.start or window.end or start).tzinfo
+    first, last = start.astimezone(zone), end.astimezone(zone) - timedelta(microseconds=1)
+    return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
 def closeness(window: Window, start: datetime, end: datetime | None) -> float:

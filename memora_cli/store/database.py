@@ -47,9 +47,6 @@ class Index(Protocol):
     ) -> None:
         """Add `(passage id, float32 bytes)` to the index of that model, making it when it is not there."""
 
-    def forget_vectors(self, connection: Connection, model: str, passage_ids: Sequence[int]) -> None:
-        """Take passages out of the index of that model."""
-
     def nearest(
         self,
         connection: Connection,

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, true, update
+from sqlalchemy import Connection, func, insert, select, update
 
-from memora_cli.store.database import Database
-from memora_cli.store.schema import counters, keywords, notes, passages, supersessions, topics, vectors
-from memora_cli.values import Filters, Note, Window
+from memora_cli.store.conditions import in_space, matching, stale
+from memora_cli.store.schema import counters, keywords, notes, passages, supersessions, topics
+from memora_cli.values import Filters, Note
 
 if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,62 +105,6 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
     return written
 
 
-def write_vectors(
-    database: Database,
-    connection: Connection,
-    space: str,
-    model: str,
-    passage_ids: Sequence[int],
-    matrix: NDArray[numpy.float32],
-) -> None:
-    """Store vectors, one row for each passage, and index them.
-
-    Raises ValueError for one that is not finite or not of unit length.
-    """
-    import numpy
-
-    if not passage_ids:
-        return
-    matrix = numpy.ascontiguousarray(matrix, dtype="<f4")
-    if matrix.shape[0] != len(passage_ids):
-        raise ValueError("one vector for each passage")
-    if not numpy.isfinite(matrix).all() or (abs(numpy.linalg.norm(matrix, axis=1) - 1.0) > 1e-3).any():
-        raise ValueError("a vector that is not finite or not of unit length is never stored")
-    pairs = [(number, row.tobytes()) for number, row in zip(passage_ids, matrix, strict=True)]
-    connection.execute(
-        insert(vectors),
-        [
-            {"space": space, "passage_id": number, "model": model, "dimension": matrix.shape[1], "vector": blob}
-            for number, blob in pairs
-        ],
-    )
-    database.index.index_vectors(connection, model, pairs, matrix.shape[1])
-
-
-def scan_vectors(
-    connection: Connection,
-    model: str,
-    vector: NDArray[numpy.float32],
-    where: ColumnElement[bool],
-    limit: int,
-) -> list[tuple[int, int, float]]:
-    """`(passage id, note id, cosine)` by comparing every stored vector: exact, and needs no index."""
-    import numpy
-
-    rows = connection.execute(
-        select(passages.c.id, passages.c.note_id, vectors.c.vector)
-        .join(passages, (passages.c.space == vectors.c.space) & (passages.c.id == vectors.c.passage_id))
-        .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
-        .where(vectors.c.model == model, vectors.c.dimension == len(vector), where)
-    ).all()
-    if not rows:
-        return []
-    matrix = numpy.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), -1)
-    cosines = matrix @ vector
-    order = numpy.argsort(-cosines, kind="stable")[:limit]
-    return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
-
-
 def fetch(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Note]:
     """The notes with these ids that exist, by id."""
     if not ids:
@@ -247,74 +190,6 @@ def passages_of(connection: Connection, space: str, note_ids: Collection[int]) -
     return found
 
 
-def matching(filters: Filters) -> ColumnElement[bool]:
-    """The condition over `notes` that the filters mean."""
-    conditions: list[ColumnElement[bool]] = [notes.c.space == filters.space, notes.c.deleted_at.is_(None)]
-    if filters.kind:
-        conditions.append(notes.c.kind == filters.kind)
-    conditions += [
-        select(topics.c.note_id)
-        .where(topics.c.space == notes.c.space, topics.c.note_id == notes.c.id, topics.c.topic == topic)
-        .exists()
-        for topic in filters.topics
-    ]
-    conditions.append(meets(filters.since, filters.until))
-    if filters.pinned:
-        conditions.append(notes.c.pinned.is_(True))
-    return and_(*conditions)
-
-
-def meets(start: datetime | None, end: datetime | None) -> ColumnElement[bool]:
-    """The condition over `notes` that its event (else creation) time meets the half-open range."""
-    conditions: list[ColumnElement[bool]] = []
-    if start:
-        conditions.append(
-            or_(notes.c.event_at >= start, and_(notes.c.occurred_end.is_not(None), notes.c.occurred_end > start))
-        )
-    if end:
-        conditions.append(notes.c.event_at < end)
-    return and_(true(), *conditions)
-
-
-def in_space(space: str) -> ColumnElement[bool]:
-    """The condition over `notes` that it is in the space."""
-    return and_(notes.c.space == space, notes.c.deleted_at.is_(None))
-
-
-def with_ids(space: str, ids: Collection[int]) -> ColumnElement[bool]:
-    """The condition over `notes` that it is one of these."""
-    return and_(in_space(space), notes.c.id.in_(ids))
-
-
-def event_times(
-    connection: Connection, where: ColumnElement[bool], limit: int, window: Window | None = None
-) -> dict[int, tuple[datetime, datetime | None]]:
-    """Event start (else creation) and end of up to `limit` notes: the newest, or the nearest on each side of it."""
-    columns = select(notes.c.id, notes.c.event_at, notes.c.occurred_end)
-    newest = (notes.c.event_at.desc(), notes.c.id.desc())
-    statements = [columns.where(where).order_by(*newest).limit(limit)]
-    if window:
-        statements = []
-        if window.start:
-            before = columns.where(where, notes.c.event_at < window.start)
-            statements.append(before.order_by(*newest).limit(limit))
-        if window.end:
-            after = columns.where(where, notes.c.event_at >= window.end)
-            statements.append(after.order_by(notes.c.event_at, notes.c.id).limit(limit))
-    return {
-        row.id: (row.event_at, row.occurred_end) for statement in statements for row in connection.execute(statement)
-    }
-
-
-def stale() -> ColumnElement[bool]:
-    """The condition over `notes` that something supersedes it."""
-    return (
-        select(supersessions.c.old_id)
-        .where(supersessions.c.space == notes.c.space, supersessions.c.old_id == notes.c.id)
-        .exists()
-    )
-
-
 def listing(
     connection: Connection, filters: Filters, *, current_only: bool = False, limit: int | None = None
 ) -> list[Note]:
@@ -359,84 +234,3 @@ def find_title(connection: Connection, space: str, words: str) -> int | None:
 def set_pinned(connection: Connection, space: str, note_id: int, pinned: bool) -> None:
     """Pin or unpin a note."""
     connection.execute(update(notes).where(notes.c.space == space, notes.c.id == note_id).values(pinned=pinned))
-
-
-def waiting(connection: Connection, space: str, model: str) -> int:
-    """How many notes have a passage without a vector of that model."""
-    lacking = ~(
-        select(vectors.c.passage_id)
-        .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
-        .exists()
-    )
-    return int(
-        connection.execute(
-            select(func.count(func.distinct(passages.c.note_id))).where(passages.c.space == space, lacking)
-        ).scalar_one()
-    )
-
-
-def has_vectors(connection: Connection, space: str, model: str) -> bool:
-    """Whether any passage has a vector of that model."""
-    here = (vectors.c.space == space) & (vectors.c.model == model)
-    return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
-
-
-def lacking_vectors(connection: Connection, space: str, model: str, limit: int) -> list[int]:
-    """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
-    has_vector = (
-        select(vectors.c.passage_id)
-        .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
-        .exists()
-    )
-    statement = (
-        select(passages.c.note_id).distinct().where(passages.c.space == space, ~has_vector).order_by(passages.c.note_id)
-    )
-    return list(connection.execute(statement.limit(limit)).scalars())
-
-
-def total(connection: Connection, space: str) -> int:
-    """How many notes the space holds."""
-    return int(
-        connection.execute(
-            select(func.count()).select_from(notes).where(notes.c.space == space, notes.c.deleted_at.is_(None))
-        ).scalar_one()
-    )
-
-
-def counts(connection: Connection, space: str) -> dict[str, int]:
-    """How much of each thing the space holds."""
-    alive = (notes.c.space == space) & notes.c.deleted_at.is_(None)
-
-    def count(condition: ColumnElement[bool]) -> int:
-        return int(connection.execute(select(func.count()).select_from(notes).where(condition)).scalar_one())
-
-    return {
-        "notes": count(alive),
-        "pinned": count(alive & notes.c.pinned.is_(True)),
-        "superseded": count(alive & stale()),
-        "passages": int(
-            connection.execute(select(func.count()).select_from(passages).where(passages.c.space == space)).scalar_one()
-        ),
-        "topics": int(
-            connection.execute(
-                select(func.count(func.distinct(topics.c.topic))).where(topics.c.space == space)
-            ).scalar_one()
-        ),
-        "tokens": int(connection.execute(select(func.coalesce(func.sum(notes.c.tokens), 0)).where(alive)).scalar_one()),
-    }
-
-
-def months(connection: Connection, space: str) -> list[datetime]:
-    """When each note of the space was made, for counting by month."""
-    return list(
-        connection.execute(
-            select(notes.c.created_at)
-            .where(notes.c.space == space, notes.c.deleted_at.is_(None))
-            .order_by(notes.c.created_at)
-        ).scalars()
-    )
-
-
-def drop_vectors(connection: Connection, space: str, model: str) -> None:
-    """Forget the stored vectors of a model."""
-    connection.execute(delete(vectors).where(vectors.c.space == space, vectors.c.model == model))

@@ -168,6 +168,18 @@ pending_links = Table(
     Index("pending_target", "space", "target"),
 )
 
+mentioned_times = Table(
+    "mentioned_times",
+    metadata,
+    _space(),
+    Column("note_id", Integer, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("start", Moment, nullable=False),
+    Column("end", Moment, nullable=False),
+    Index("mentioned_times_span", "space", "start", "end"),
+    comment="Half-open spans of time that a note's text names, relative ones as of its creation.",
+)
+
 supersessions = Table(
     "supersessions",
     metadata,

@@ -258,12 +258,6 @@ class SqliteIndex:
             if "no such module" not in str(error.orig):
                 raise
 
-    def forget_vectors(self, connection: Connection, model: str, passage_ids: Sequence[int]) -> None:
-        """Delete from the vec0 table."""
-        connection.exec_driver_sql(
-            f"DELETE FROM {_vector_table(model)} WHERE passage_id = ?", [(number,) for number in passage_ids]
-        )
-
     def nearest(
         self,
         connection: Connection,

@@ -16,11 +16,12 @@ _OPENING = OPENING_WORDS | HOLIDAY_WORDS | NUMBER_WORDS
 _ODD_OPENINGS = DASHES | frozenset("'’‘+")
 
 
-def find_windows(text: str, at: datetime, *, week_start: int = 0) -> tuple[Window, ...]:
+def find_windows(text: str, at: datetime, *, week_start: int = 0, sure_only: bool = False) -> tuple[Window, ...]:
     """All times that `text` names, in text order, as ranges in the zone of `at`; weeks start on `week_start`.
 
     `week_start` is 0 (Monday) to 6. "since X" and its like are open: one end is None. Raises ValueError when `at` has
-    no zone; a text that names no time gives an empty tuple.
+    no zone; a text that names no time gives an empty tuple. `sure_only` takes what reads as a time in any text, and
+    asks no other parser: for the running text of notes.
     """
     if at.tzinfo is None:
         raise ValueError("the time of asking needs a time zone")
@@ -37,6 +38,8 @@ def find_windows(text: str, at: datetime, *, week_start: int = 0) -> tuple[Windo
         if window is not None:
             (faint if stretch.evidence == FAINT else sure).append(window)
         i = found_before = stretch.after
+    if sure_only:
+        return tuple(sure)
     return tuple(sure or faint) or dateparser_windows(scan)
 
 

@@ -1,0 +1,104 @@
+"""Reads and writes the vectors of passages, and finds which notes still wait for theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import ColumnElement, Connection, func, insert, select
+
+from memora_cli.store.database import Database
+from memora_cli.store.schema import notes, passages, vectors
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+
+def write(
+    database: Database,
+    connection: Connection,
+    space: str,
+    model: str,
+    passage_ids: Sequence[int],
+    matrix: NDArray[numpy.float32],
+) -> None:
+    """Store vectors, one row for each passage, and index them.
+
+    Raises ValueError for one that is not finite or not of unit length.
+    """
+    import numpy
+
+    if not passage_ids:
+        return
+    matrix = numpy.ascontiguousarray(matrix, dtype="<f4")
+    if matrix.shape[0] != len(passage_ids):
+        raise ValueError("one vector for each passage")
+    if not numpy.isfinite(matrix).all() or (abs(numpy.linalg.norm(matrix, axis=1) - 1.0) > 1e-3).any():
+        raise ValueError("a vector that is not finite or not of unit length is never stored")
+    pairs = [(number, row.tobytes()) for number, row in zip(passage_ids, matrix, strict=True)]
+    connection.execute(
+        insert(vectors),
+        [
+            {"space": space, "passage_id": number, "model": model, "dimension": matrix.shape[1], "vector": blob}
+            for number, blob in pairs
+        ],
+    )
+    database.index.index_vectors(connection, model, pairs, matrix.shape[1])
+
+
+def scan(
+    connection: Connection,
+    model: str,
+    vector: NDArray[numpy.float32],
+    where: ColumnElement[bool],
+    limit: int,
+) -> list[tuple[int, int, float]]:
+    """`(passage id, note id, cosine)` by comparing every stored vector: exact, and needs no index."""
+    import numpy
+
+    rows = connection.execute(
+        select(passages.c.id, passages.c.note_id, vectors.c.vector)
+        .join(passages, (passages.c.space == vectors.c.space) & (passages.c.id == vectors.c.passage_id))
+        .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
+        .where(vectors.c.model == model, vectors.c.dimension == len(vector), where)
+    ).all()
+    if not rows:
+        return []
+    matrix = numpy.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), -1)
+    cosines = matrix @ vector
+    order = numpy.argsort(-cosines, kind="stable")[:limit]
+    return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
+
+
+def waiting(connection: Connection, space: str, model: str) -> int:
+    """How many notes have a passage without a vector of that model."""
+    lacking = ~(
+        select(vectors.c.passage_id)
+        .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
+        .exists()
+    )
+    return int(
+        connection.execute(
+            select(func.count(func.distinct(passages.c.note_id))).where(passages.c.space == space, lacking)
+        ).scalar_one()
+    )
+
+
+def any_of(connection: Connection, space: str, model: str) -> bool:
+    """Whether any passage has a vector of that model."""
+    here = (vectors.c.space == space) & (vectors.c.model == model)
+    return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
+
+
+def lacking(connection: Connection, space: str, model: str, limit: int) -> list[int]:
+    """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
+    has_vector = (
+        select(vectors.c.passage_id)
+        .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
+        .exists()
+    )
+    statement = (
+        select(passages.c.note_id).distinct().where(passages.c.space == space, ~has_vector).order_by(passages.c.note_id)
+    )
+    return list(connection.execute(statement.limit(limit)).scalars())
