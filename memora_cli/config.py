@@ -16,6 +16,75 @@ from memora_cli.values import Settings
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
 BACKENDS = ("auto", "fts5", "like")
 WEEK_STARTS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+TERRITORY_WEEK_STARTS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ["AE", "AF", "BH", "DJ", "DZ", "EG", "IQ", "IR", "JO", "KW", "LY", "OM", "QA", "SD", "SY"], "saturday"
+        ),
+        **dict.fromkeys(
+            [
+                "AG",
+                "AS",
+                "BD",
+                "BR",
+                "BS",
+                "BT",
+                "BW",
+                "BZ",
+                "CA",
+                "CO",
+                "DM",
+                "DO",
+                "ET",
+                "GT",
+                "GU",
+                "HK",
+                "HN",
+                "ID",
+                "IL",
+                "IN",
+                "JM",
+                "JP",
+                "KE",
+                "KH",
+                "KR",
+                "LA",
+                "MH",
+                "MM",
+                "MO",
+                "MT",
+                "MX",
+                "MZ",
+                "NI",
+                "NP",
+                "PA",
+                "PE",
+                "PH",
+                "PK",
+                "PR",
+                "PT",
+                "PY",
+                "SA",
+                "SG",
+                "SV",
+                "TH",
+                "TT",
+                "TW",
+                "UM",
+                "US",
+                "VE",
+                "VI",
+                "WS",
+                "YE",
+                "ZA",
+                "ZW",
+            ],
+            "sunday",
+        ),
+        "MV": "friday",
+    }
+)
+"""First days of the week by territory where it is not Monday, from the week data of Unicode's CLDR."""
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "limit": (1, 100_000),
@@ -110,7 +179,7 @@ def load(
         "embedder": Origin("all-MiniLM-L6-v2", "default"),
         "reranker": Origin("memora-reranker", "default"),
         "time_parser": Origin("rules", "default"),
-        "week_start": Origin("monday", "default"),
+        "week_start": Origin(week_start(environment), "locale"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
         **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
     }
@@ -136,6 +205,13 @@ def load(
         settings=settings,
         origins=MappingProxyType(found),
     )
+
+
+def week_start(environment: Mapping[str, str]) -> str:
+    """The first day of the week where the locale is from; Monday when it names no territory."""
+    locale = next((environment[name] for name in ("LC_ALL", "LC_TIME", "LANG") if environment.get(name)), "")
+    territory = locale.partition(".")[0].partition("@")[0].partition("_")[2]
+    return TERRITORY_WEEK_STARTS.get(territory, "monday")
 
 
 def check(settings: Settings) -> None:

@@ -280,7 +280,7 @@ def test_temporal_links_lead_to_the_ten_nearest_within_a_day(busy, hours):
 
 def test_semantic_links_lead_to_the_five_nearest_of_at_least_seven_tenths(memory):
     with_fakes(memory)
-    texts = [f"one two three four five six seven {'eight ' * n}" for n in range(7)]
+    texts = ["one two three four five six seven " + " ".join(f"more{k}" for k in range(n)) for n in range(7)]
     for number, text in enumerate((*texts, "quite other words", "one two")):
         memory.add(Draft(text, created_at=NOW - timedelta(days=3 * number)), NOW)
     new = memory.add(Draft("one two three four five six seven", created_at=NOW - timedelta(days=99)), NOW, force=True)

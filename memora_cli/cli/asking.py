@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memora_cli.cli.options import At, Current, Pinned, Space, TopicFilter, TypeFilter, checked_kind, now, open_memory
+from memora_cli.cli.options import At, Current, Pinned, Space, TopicFilter, TypeFilter, checked_kind, configure, now
 from memora_cli.errors import EmptyQuery, Usage
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def ask(
     space: Space = None,
 ) -> Asked:
     """The query that the options mean."""
+    from memora_cli.memory import Memory
     from memora_cli.text.markdown import topic as normalise_topic
     from memora_cli.text.moments import read_window
     from memora_cli.values import Filters, Query
@@ -95,21 +96,21 @@ def ask(
     words = " ".join(text or ())
     if not words.strip() and not topic:
         raise EmptyQuery
-    first = read_window(since, present) if since else None
-    last = read_window(until, present) if until else None
     flags = {name: given[name] for name in KNOBS if given[name] is not None} | (
         {"current_only": True} if current else {}
     )
-    memory = open_memory(context, space, _pairs(settings or ()) | flags)
+    config = configure(context, space, _pairs(settings or ()) | flags)
+    first = read_window(since, present, week_start=config.week_start) if since else None
+    last = read_window(until, present, week_start=config.week_start) if until else None
     filters = Filters(
-        space=memory.space,
+        space=config.space,
         kind=checked_kind(kind),
         topics=tuple(normalise_topic(name) for name in topic or ()),
         since=(first.start or first.end) if first else None,
         until=(last.end or last.start) if last else None,
         pinned=pinned,
     )
-    return Asked(memory, Query(words, present, filters, memory.config.settings))
+    return Asked(Memory(config), Query(words, present, filters, config.settings))
 
 
 def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:

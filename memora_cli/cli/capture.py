@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, Ids, Space, checked_kind, now, open_memory, standard_input
+from memora_cli.cli.options import AsJson, At, Ids, Space, checked_kind, configure, now, open_memory, standard_input
 from memora_cli.errors import EmptyNote, MemoraError, Usage
 
 if TYPE_CHECKING:
@@ -64,11 +64,13 @@ def add(
     """Add a note and print its id. The same text twice is one note: its id is printed again."""
     if text is None:
         raise EmptyNote
+    from memora_cli.memory import Memory
     from memora_cli.values import Draft
 
+    config = configure(context, space)
     present = now(at)
     body = standard_input() if text == "-" else text
-    happened = _window(occurred, present) or (None if no_date else _stated(body, present))
+    happened = _happened(body, occurred, present, config.week_start, stated=not no_date)
     draft = Draft(
         body=body,
         title=title,
@@ -83,24 +85,22 @@ def add(
     )
     if not draft.body.strip():
         raise EmptyNote
-    with open_memory(context, space) as memory:
+    with Memory(config) as memory:
         added = memory.add(draft, present, embed=not no_embed, force=force)
     _print_added(added, as_json=as_json)
 
 
-def _window(text: str | None, at: datetime) -> Window | None:
-    if text is None:
+def _happened(text: str, occurred: str | None, at: datetime, week_start: int, *, stated: bool) -> Window | None:
+    """When a note happened: as it was given, else the date that the text states about itself, told to the user."""
+    if occurred is not None:
+        from memora_cli.text.moments import read_window
+
+        return read_window(occurred, at, week_start=week_start)
+    if not stated:
         return None
-    from memora_cli.text.moments import read_window
-
-    return read_window(text, at)
-
-
-def _stated(text: str, at: datetime) -> Window | None:
-    """The date that a text states about itself, told to the user."""
     from memora_cli.text.stated_dates import stated_date
 
-    window = stated_date(text[:STATED_WITHIN], at)
+    window = stated_date(text[:STATED_WITHIN], at, week_start=week_start)
     if window is not None:
         from memora_cli.render.terminal import warn
         from memora_cli.render.times import spoken

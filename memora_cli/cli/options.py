@@ -12,6 +12,7 @@ import typer
 from memora_cli.errors import Usage
 
 if TYPE_CHECKING:
+    from memora_cli.config import Config
     from memora_cli.memory import Memory
 
 Space = Annotated[
@@ -30,12 +31,18 @@ Pinned = Annotated[bool, typer.Option("--pinned", help="Only pinned notes.")]
 Current = Annotated[bool, typer.Option("--current", help="Leave superseded notes out.")]
 
 
-def open_memory(context: typer.Context, space: str | None = None, flags: Mapping[str, Any] | None = None) -> Memory:
-    """The memory that the flags, the environment and the configuration name."""
+def configure(context: typer.Context, space: str | None = None, flags: Mapping[str, Any] | None = None) -> Config:
+    """The settings that the flags, the environment and the configuration file give. Raises `BadSetting`."""
     from memora_cli.config import load
+
+    return load({"db": context.obj, "space": space, **(flags or {})})
+
+
+def open_memory(context: typer.Context, space: str | None = None) -> Memory:
+    """The memory that the settings name."""
     from memora_cli.memory import Memory
 
-    return Memory(load({"db": context.obj, "space": space, **(flags or {})}))
+    return Memory(configure(context, space))
 
 
 def now(at: str | None = None) -> datetime:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, Space, open_memory
+from memora_cli.cli.options import AsJson, Space, configure, open_memory
 
 
 @app.command(epilog="Example: memora reindex")
@@ -21,10 +21,10 @@ def reindex(context: typer.Context, space: Space = None) -> None:
 @app.command(epilog="Example: memora config")
 def config(context: typer.Context, as_json: AsJson = False) -> None:
     """Show every setting and where its value came from."""
-    from memora_cli.config import config_path, load
+    from memora_cli.config import config_path
     from memora_cli.render.terminal import console, on_terminal, plain, safe, say, table
 
-    settled = load({"db": context.obj})
+    settled = configure(context)
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 

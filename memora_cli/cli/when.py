@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, now
+from memora_cli.cli.options import AsJson, At, configure, now
 from memora_cli.errors import EmptyQuery, MemoraError
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ def when(
     as_json: AsJson = False,
 ) -> None:
     """Tell which span of time a text names. Shows its ends, its grain, and the words it came from."""
-    from memora_cli.config import load
     from memora_cli.memory import time_parser
 
-    parser = time_parser(load({"db": context.obj}))
+    parser = time_parser(configure(context))
     if text == ["-"]:
         _answer_lines(parser, at)
         return

@@ -17,6 +17,8 @@ from memora_cli.values import Filters, Note
 if TYPE_CHECKING:
     pass
 
+MOST_VARIABLES = 10_000  # ids in one statement; SQLite takes 32,766
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -107,8 +109,14 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
 
 def fetch(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Note]:
     """The notes with these ids that exist, by id."""
-    if not ids:
-        return {}
+    wanted = list(ids)
+    found: dict[int, Note] = {}
+    for start in range(0, len(wanted), MOST_VARIABLES):
+        found |= _fetch(connection, space, wanted[start : start + MOST_VARIABLES])
+    return found
+
+
+def _fetch(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
     found_topics: dict[int, list[str]] = defaultdict(list)
     for row in connection.execute(
         select(topics.c.note_id, topics.c.topic)
