@@ -60,7 +60,8 @@ class Draft:
     """What a person or an import wants remembered, before it has an id.
 
     `links` are `(relation, title)` pairs; `supersedes` are the ids of notes that this one replaces. `dated` False says
-    that `created_at` was only observed (a file's time), so that it connects the note to no other.
+    that `created_at` was only observed (a file's time), so that it connects the note to no other; `revises` says that
+    it is the newer text of its source, and supersedes the older one.
     """
 
     body: str
@@ -76,6 +77,7 @@ class Draft:
     links: tuple[tuple[str, str], ...] = ()
     supersedes: tuple[int, ...] = ()
     dated: bool = True
+    revises: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -257,9 +259,12 @@ def screen(memora, monkeypatch):
     def run(*arguments, code=0):
         with monkeypatch.context() as patch:
             patch.setattr(io, "TextIOWrapper", Screen)
-            patch.setenv("TERM", "dumb")
-            patch.setenv("COLUMNS", "200")
-            return memora(*arguments, code=code)
+            patch.setenv("TERM", "xterm")
+            patch.setenv("NO_COLOR", "1")
+            patch.setenv("COLUMNS", "250")
+            outcome = memora(*arguments, code=code)
+        styles = re.compile(r"\x1b\[(?:0|1|2|3)(?:;[123])*m")  # bold, dim, italic: what the program itself writes
+        return replace(outcome, out=styles.sub("", outcome.out), err=styles.sub("", outcome.err))
 
     return run
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.render import shapes
+from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters, Settings, Window
 
 STORY = (
@@ -55,11 +56,11 @@ def story(tmp_path_factory):
 
 
 @pytest.fixture
-def told(memora):
-    """The same notes behind the command line."""
-    for text, when, title, topics in STORY:
-        memora("add", text, "--at", when, "--title", title, *(part for topic in topics for part in ("--topic", topic)))
-    memora("supersede", 11, 12)
+def told(story, home, memora):
+    """A copy of the same notes behind the command line."""
+    original = driver().connect(story.database.address)
+    original.execute("VACUUM INTO ?", (str(home / "memora.db"),))
+    original.close()
     return memora
 
 
@@ -163,7 +164,7 @@ def test_a_note_that_several_strategies_find_stands_above_one_that_one_finds_as_
 def test_a_long_note_leaves_the_other_notes_their_places_in_the_semantic_list(bare):
     memory = fresh(bare)
     long = put(memory, "\n\n".join(f"coffee beans {'x' * 500} {n}" for n in range(60)), embed=True)
-    others = [put(memory, f"coffee beans and {'y' * n}", embed=True) for n in range(1, 5)]
+    others = [put(memory, f"a word on coffee beans too {'y' * n}", embed=True) for n in range(1, 5)]
     trace = ask(memory, "coffee beans", NOW, strategy_limit=5, semantic_floor=0.1)
     assert set(listed(trace, "semantic")) == {long, *others}
 

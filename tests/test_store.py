@@ -208,6 +208,16 @@ def test_changing_and_deleting_words_keeps_the_index_in_step(memory):
     assert set(listed(ask(memory, "changed", NOW), "keyword")) == {3, 6, 9, 12, 18, 21, 24, 27}
 
 
+def test_adding_where_the_keyword_index_is_missing_works_or_is_refused_as_damage_and_leaves_nothing(memora, memory):
+    memory.add(Draft("first"), NOW, embed=False)
+    with memory.database.write() as connection:
+        connection.exec_driver_sql("DROP TABLE keywords_fts")
+    before = contents(memory.database.address)
+    outcome = memora("add", "second", "--no-embed", code=None)
+    assert outcome.code in (0, 5)
+    assert outcome.code == 0 or contents(memory.database.address) == before
+
+
 # Vectors
 
 
