@@ -3,88 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from memora_cli.errors import BadSetting
+from memora_cli.text.weeks import first_weekday
+from memora_cli.text.words import normalise
 from memora_cli.values import Settings
 
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
 BACKENDS = ("auto", "fts5", "like")
 WEEK_STARTS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-TERRITORY_WEEK_STARTS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(
-            ["AE", "AF", "BH", "DJ", "DZ", "EG", "IQ", "IR", "JO", "KW", "LY", "OM", "QA", "SD", "SY"], "saturday"
-        ),
-        **dict.fromkeys(
-            [
-                "AG",
-                "AS",
-                "BD",
-                "BR",
-                "BS",
-                "BT",
-                "BW",
-                "BZ",
-                "CA",
-                "CO",
-                "DM",
-                "DO",
-                "ET",
-                "GT",
-                "GU",
-                "HK",
-                "HN",
-                "ID",
-                "IL",
-                "IN",
-                "JM",
-                "JP",
-                "KE",
-                "KH",
-                "KR",
-                "LA",
-                "MH",
-                "MM",
-                "MO",
-                "MT",
-                "MX",
-                "MZ",
-                "NI",
-                "NP",
-                "PA",
-                "PE",
-                "PH",
-                "PK",
-                "PR",
-                "PT",
-                "PY",
-                "SA",
-                "SG",
-                "SV",
-                "TH",
-                "TT",
-                "TW",
-                "UM",
-                "US",
-                "VE",
-                "VI",
-                "WS",
-                "YE",
-                "ZA",
-                "ZW",
-            ],
-            "sunday",
-        ),
-        "MV": "friday",
-    }
-)
-"""First days of the week by territory where it is not Monday, from the week data of Unicode's CLDR."""
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "limit": (1, 100_000),
@@ -106,6 +40,9 @@ NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
 
 FLAGS = {"half_life_days": "--half-life", "current_only": "--current"}
 """The flags that are not named like their setting."""
+
+PATHS = {"db": "sqlite:///", "time_parser": "t5:"}
+"""The settings that may be a path, and what may stand before it."""
 
 TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
@@ -141,9 +78,9 @@ class Config:
 
 
 def config_path() -> Path:
-    """The user's `config.toml`, or the file that `MEMORA_CONFIG` names."""
+    """The user's `config.toml`, or the file that `MEMORA_CONFIG` names. Raises `BadSetting` for nobody's home."""
     if named := os.environ.get("MEMORA_CONFIG"):
-        return Path(named).expanduser()
+        return _expanded(named, "MEMORA_CONFIG")
     from platformdirs import user_config_path
 
     return user_config_path("memora", appauthor=False) / "config.toml"
@@ -160,17 +97,19 @@ def load(
     flags: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,
     path: Path | None = None,
+    pairs: Mapping[str, Any] | None = None,
 ) -> Config:
-    """Settle every value; flags that are None were not given.
+    """Settle every value; flags that are None were not given, and stand over the `pairs` of --set.
 
     Raises `BadSetting` for an unknown key, a wrong type, a value out of range, or unreadable TOML.
     """
     environment = os.environ if environment is None else environment
     path = path or config_path()
-    layers: list[tuple[str, Mapping[str, Any]]] = [
-        (str(path), _read(path)),
-        ("environment", {key: environment[name] for key in KEYS if environment.get(name := _variable(key), "") != ""}),
-        ("flag", {key: value for key, value in (flags or {}).items() if value is not None}),
+    layers: list[tuple[Callable[[str], str], Mapping[str, Any]]] = [
+        (lambda _: str(path), _read(path)),
+        (_variable, {key: environment[name] for key in KEYS if environment.get(name := _variable(key), "") != ""}),
+        (lambda _: "--set", pairs or {}),
+        (_flag, {key: value for key, value in (flags or {}).items() if value is not None}),
     ]
     defaults = Settings()
     found: dict[str, Origin] = {
@@ -179,14 +118,13 @@ def load(
         "embedder": Origin("all-MiniLM-L6-v2", "default"),
         "reranker": Origin("memora-reranker", "default"),
         "time_parser": Origin("rules", "default"),
-        "week_start": Origin(week_start(environment), "locale"),
+        "week_start": Origin(first_weekday(_locale(environment)), "locale"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
         **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
     }
-    for layer, values in layers:
+    for origin_of, values in layers:
         for key, value in values.items():
-            flag = FLAGS.get(key, f"--{key.replace('_', '-')}")
-            origin = {"environment": _variable(key), "flag": flag}.get(layer, layer)
+            origin = origin_of(key)
             if key not in found:
                 raise BadSetting(f'unknown setting "{key}" in {origin}: known are {", ".join(KEYS)}')
             found[key] = Origin(_checked(key, value, origin), origin)
@@ -207,13 +145,6 @@ def load(
     )
 
 
-def week_start(environment: Mapping[str, str]) -> str:
-    """The first day of the week where the locale is from; Monday when it names no territory."""
-    locale = next((environment[name] for name in ("LC_ALL", "LC_TIME", "LANG") if environment.get(name)), "")
-    territory = locale.partition(".")[0].partition("@")[0].partition("_")[2]
-    return TERRITORY_WEEK_STARTS.get(territory, "monday")
-
-
 def check(settings: Settings) -> None:
     """Refuse settings under which a superseded note could stand above a current one by its score."""
     highest = 1.0 + settings.recency_weight + settings.pinned_bonus
@@ -226,6 +157,21 @@ def check(settings: Settings) -> None:
 
 def _variable(key: str) -> str:
     return "MEMORA_" + key.replace(".", "_").upper()
+
+
+def _flag(key: str) -> str:
+    return FLAGS.get(key, f"--{key.replace('_', '-')}")
+
+
+def _locale(environment: Mapping[str, str]) -> str:
+    return next((environment[name] for name in ("LC_ALL", "LC_TIME", "LANG") if environment.get(name)), "")
+
+
+def _expanded(path: str, origin: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise BadSetting(f"{origin}: there is no home folder for {path}") from None
 
 
 def _read(path: Path) -> Mapping[str, Any]:
@@ -263,7 +209,11 @@ def _checked(key: str, value: Any, origin: str) -> Any:
     choices = {"backend": BACKENDS, "week_start": WEEK_STARTS}.get(key)
     if choices and value not in choices:
         raise BadSetting(f"{origin}: {key} is one of {', '.join(choices)}, not {value!r}")
-    return value
+    if key == "time_parser" and value != "rules" and not re.fullmatch("t5:.+", value):
+        raise BadSetting(f"{origin}: {key} is rules or t5:NAME, not {value!r}")
+    if key in PATHS:
+        _expanded(value.removeprefix(PATHS[key]), origin)
+    return normalise(value) if key == "space" else value
 
 
 def _number(key: str, value: Any, origin: str, bounds: tuple[float, float], *, whole: bool) -> float | int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from memora_cli.models import Embedder, Reranker
 from memora_cli.rank.adjust import adjust
@@ -26,7 +27,7 @@ from memora_cli.store import graph as connections
 from memora_cli.store import notes, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.times import TimeParser
-from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
+from memora_cli.values import Backend, Candidate, Degraded, Note, Query, RankedList, Step, Trace
 
 STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, graph, temporal)
 """In the order they run; a later one may read an earlier one's list."""
@@ -51,14 +52,14 @@ def search(
         lists: tuple[RankedList, ...] = ()
         for strategy in STRATEGIES:
             with clock(strategy.__name__):
-                lists += (strategy(Source(database, connection, query, understood, model, lists)),)
+                lists += (_run(strategy, Source(database, connection, query, understood, model, lists)),)
         with clock("fuse"):
             found = notes.fetch(
                 connection, query.filters.space, {hit.note_id for ranked in lists for hit in ranked.hits}
             )
             fused = fuse(lists, found, query.settings.weights, query.settings.rrf_k)
         with clock("complete"):
-            completed = complete(fused, *_chains(connection, query.filters, fused))
+            completed = complete(fused, *_chains(connection, query.filters.space, fused))
         with clock("rerank"):
             top = _with_passages(connection, query, completed, understood.words)
             logits, reranked_by, degraded = _read(query, top, reranker)
@@ -69,16 +70,17 @@ def search(
             clamped = clamp(adjusted)
         with clock("cut"):
             kept = cut(clamped, query.settings, shorten)
-        waiting = vectors.waiting(connection, query.filters.space, model) if model else 0
+        waiting = _waiting(connection, query.filters.space, model)
     steps = (
         Step("fuse", fused),
         Step("complete", completed),
         Step("rerank", reranked, degraded),
         Step("adjust", adjusted),
         Step("clamp", clamped),
-        Step("cut", kept),
+        Step("cut", kept, _unread(query, kept)),
     )
-    backend = Backend(*_live(query, database, lists), model or None, reranked_by)
+    found_by = {ranked.strategy: ranked.backend for ranked in lists}
+    backend = Backend(found_by["keyword"] or "none", found_by["semantic"] or "none", model or None, reranked_by)
     return Trace(query, understood, lists, steps, backend, tuple(clock.milliseconds.items()), waiting)
 
 
@@ -95,16 +97,33 @@ class _Clock:
         self.milliseconds[stage] = (time.perf_counter() - start) * 1000.0
 
 
+def _run(strategy: Callable[[Source], RankedList], source: Source) -> RankedList:
+    """What the strategy returns; a table it cannot read is named, and the others go on."""
+    try:
+        return strategy(source)
+    except DBAPIError as error:
+        name = strategy.__name__
+        return RankedList(name, skipped="it failed", degraded=(Degraded(name, str(error.orig)),))
+
+
+def _waiting(connection: Connection, space: str, model: str) -> int:
+    """How many notes have no vector of the model yet; 0 when that cannot be told."""
+    try:
+        return vectors.waiting(connection, space, model) if model else 0
+    except DBAPIError:
+        return 0
+
+
 def _chains(
-    connection: Connection, filters: Filters, candidates: tuple[Candidate, ...]
+    connection: Connection, space: str, candidates: tuple[Candidate, ...]
 ) -> tuple[Mapping[int, tuple[int, ...]], Mapping[int, Note]]:
-    """The supersessions above the stale candidates, and the heads that pass the filters."""
+    """The supersessions above the stale candidates, and the heads: a correction is shown whatever the filters."""
     stale = [candidate.note.id for candidate in candidates if candidate.note.superseded_by]
     if not stale:
         return {}, {}
-    successors = connections.successors(connection, filters.space, stale)
+    successors = connections.successors(connection, space, stale)
     ends = {head for number in stale for head in heads(number, successors)}
-    return successors, notes.fetch(connection, filters.space, notes.allowed(connection, filters, ends))
+    return successors, notes.fetch(connection, space, ends)
 
 
 def _with_passages(
@@ -118,8 +137,13 @@ def _with_passages(
         for hit in candidate.hits.values()
         if hit.passage_id is not None
     }
-    known = notes.fetch_passages(connection, space, set(nearest.values()))
-    others = notes.passages_of(connection, space, {c.note.id for c in candidates if c.note.id not in nearest})
+    known: dict[int, notes.Passage] = {}
+    others: dict[int, list[notes.Passage]] = {}
+    try:
+        known = notes.fetch_passages(connection, space, set(nearest.values()))
+        others = notes.passages_of(connection, space, {c.note.id for c in candidates if c.note.id not in nearest})
+    except DBAPIError:
+        pass  # without passages a note is read from its start
     result = []
     for candidate in candidates:
         body = candidate.note.body
@@ -137,7 +161,8 @@ def _read(
     query: Query, candidates: tuple[Candidate, ...], reranker: Callable[[], Reranker]
 ) -> tuple[dict[int, float], str | None, tuple[Degraded, ...]]:
     """The cross-encoder's logit of each top candidate by note id, the model's id, and what went wrong."""
-    top = candidates[: query.settings.rerank_top]
+    current_first = sorted(candidates, key=lambda candidate: bool(candidate.note.superseded_by))
+    top = current_first[: query.settings.rerank_top]
     if not query.settings.rerank or not top or not query.text.strip():
         return {}, None, ()
     try:
@@ -145,13 +170,13 @@ def _read(
         texts = [dated(candidate.note, candidate.passage, query.at.tzinfo) for candidate in top]
         scores = model.score(query.text, texts)
     except Exception as error:  # whatever the model does, the fused order still stands
-        reason = f"{error or type(error).__name__}; the order is the fused one"
+        reason = f"{str(error) or type(error).__name__}; the order is the fused one"
         return {}, None, (Degraded("reranker", reason),)
     return {candidate.note.id: float(score) for candidate, score in zip(top, scores, strict=True)}, model.id, ()
 
 
-def _live(query: Query, database: Database, lists: tuple[RankedList, ...]) -> tuple[str, str]:
-    """Which keyword and vector lookups answered."""
-    failed = {problem.part for ranked in lists for problem in ranked.degraded}
-    like = query.settings.backend == "like" or "keyword" in failed
-    return "like" if like else database.index.keyword, "scan" if "vectors" in failed else database.index.vectors
+def _unread(query: Query, candidates: tuple[Candidate, ...]) -> tuple[Degraded, ...]:
+    """A least score that could not be applied is named."""
+    if query.settings.min_score is None or not candidates or any(candidate.reranking for candidate in candidates):
+        return ()
+    return (Degraded("min-score", "nothing was read by the cross-encoder, so nothing was left out by its score"),)

@@ -176,12 +176,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """What one strategy returned; `skipped` says why it did not run, empty when it did."""
+    """What one strategy returned.
+
+    `skipped` says why it did not run, empty when it did; `backend` is what looked it up, where there are several.
+    """
 
     strategy: str
     hits: tuple[Hit, ...] = ()
     skipped: str = ""
     degraded: tuple[Degraded, ...] = ()
+    backend: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,14 +223,16 @@ class Move:
 class Candidate:
     """A note on its way through the pipeline; every stage adds its own field and overwrites none.
 
-    `completes` is the stale note that brought this one along when no strategy found it. `passage` is the text the
-    reranker read and the snippet is taken from. `text` is what is returned (shortened when `shortened`).
+    `completes` is the stale note that brought this one along when no strategy found it; `superseders` are the
+    candidates that replace this one, directly or through others. `passage` is the text the reranker read and the snippet
+    is taken from. `text` is what is returned (shortened when `shortened`).
     """
 
     note: Note
     hits: Mapping[str, Hit]
     fused: Score = Score()
     completes: int | None = None
+    superseders: tuple[int, ...] = ()
     passage: str = ""
     reranking: Reranking | None = None
     relevance: Score = Score()

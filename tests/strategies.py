@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from hypothesis import strategies as st
 
+from memora_cli.rank.complete import above
 from memora_cli.values import Candidate, Hit, Note, Part, RankedList, Score
 
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC)
@@ -68,6 +69,8 @@ def candidates(draw: st.DrawFn, *, cycles: bool = False) -> list[Candidate]:
         )
         for note in draw(notes(cycles=cycles))
     ]
+    successors = {candidate.note.id: candidate.note.superseded_by for candidate in made}
+    made = [candidate.with_(superseders=tuple(above(candidate.note.id, successors))) for candidate in made]
     return draw(st.permutations(made))
 
 

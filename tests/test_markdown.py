@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memora_cli.text.markdown import parse, topic
-from memora_cli.text.words import normalise
+from memora_cli.text.markdown import parse
+from memora_cli.text.words import normalise, topic
 
 ANY_TEXT = st.text(st.characters(), max_size=120)
 

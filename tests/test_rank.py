@@ -80,8 +80,10 @@ def test_a_stale_note_found_alone_brings_the_head_of_its_chain():
     assert found[0].fused.value == found[1].fused.value
 
 
-def test_a_head_that_the_filters_leave_out_is_not_brought():
-    assert numbers_of(complete(fuse_alone(make_note(1, superseded_by=(2,))), {1: (2,)}, {})) == [1]
+def test_every_candidate_knows_the_candidates_that_replace_it_also_through_others():
+    known = {1: make_note(1, superseded_by=(2,)), 3: make_note(3)}
+    found = complete(fuse_alone(known[1]), {1: (2,), 2: (3,)}, {3: known[3]})
+    assert {candidate.note.id: candidate.superseders for candidate in found} == {1: (3,), 3: ()}
 
 
 def fuse_alone(note):
@@ -158,7 +160,7 @@ def test_settings_under_which_a_stale_note_could_win_are_refused():
 def test_the_clamp_puts_each_stale_note_below_all_that_supersede_it(found):
     clamped = numbers_of(clamp(found))
     for candidate in found:
-        for successor in candidate.note.superseded_by:
+        for successor in candidate.superseders:
             if successor in clamped:
                 assert clamped.index(candidate.note.id) > clamped.index(successor)
 
@@ -176,9 +178,20 @@ def test_the_clamp_moves_nothing_the_second_time(found):
 
 def test_a_chain_ends_newest_first():
     chain = [make_note(1, superseded_by=(2,)), make_note(2, superseded_by=(3,)), make_note(3)]
-    clamped = clamp([Candidate(note, {}) for note in chain])
+    superseders = {1: (2, 3), 2: (3,), 3: ()}
+    clamped = clamp([Candidate(note, {}, superseders=superseders[note.id]) for note in chain])
     assert numbers_of(clamped) == [3, 2, 1]
     assert [bool(candidate.move) for candidate in clamped] == [False, False, True]
+
+
+def test_a_chain_keeps_its_order_when_its_middle_was_not_found():
+    known = [make_note(1, superseded_by=(2,)), make_note(3)]
+    found = [Candidate(known[0], {}, superseders=(3,)), Candidate(known[1], {})]
+    assert numbers_of(clamp(found)) == [3, 1]
+
+
+def test_a_least_score_leaves_nothing_out_when_nothing_was_read():
+    assert [c.cut for c in cut([Candidate(make_note(1), {})], Settings(min_score=0.9), shorten)] == [None]
 
 
 budgets = st.builds(
@@ -206,7 +219,7 @@ def test_no_stale_note_is_kept_while_its_superseder_was_cut(found, settings):
     gone = {candidate.note.id for candidate in result if candidate.cut}
     for candidate in result:
         if candidate.cut is None:
-            assert not gone & set(candidate.note.superseded_by)
+            assert not gone & set(candidate.superseders)
 
 
 @given(candidates(), st.integers(1, 10), st.integers(1, 200))

@@ -191,7 +191,7 @@ def test_after_any_writes_the_index_agrees_with_the_notes(busy, done):
                 case "supersede":
                     busy.supersede(ids[0], here, NOW)
                 case _:
-                    assert sum(busy.embed_waiting()) >= 0
+                    assert sum(busy.reindex()) >= 0
         except MemoraError:
             pass
     check_index(busy)
@@ -226,7 +226,7 @@ def test_the_vector_index_holds_exactly_the_stored_vectors(memory):
     memory.add(Draft("\n\n".join(f"paragraph {n} {'word ' * 150}" for n in range(5))), NOW)
     memory.add(Draft("short"), NOW, embed=False)
     memory.add_all([Draft(f"batch {n}") for n in range(10)], NOW)
-    assert sum(memory.embed_waiting()) == 1
+    assert sum(memory.reindex()) == 1
     with memory.database.read() as connection:
         stored = dict(connection.exec_driver_sql("SELECT passage_id, vector FROM vectors").tuples().all())
         (name,) = connection.exec_driver_sql(

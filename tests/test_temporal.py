@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memora_cli.retrieve.temporal import closeness, fit
+from memora_cli.store.times import Event
 from memora_cli.text.moments import read_window
 from memora_cli.values import Draft, Filters, Query, Window
 
@@ -27,20 +28,31 @@ def add(memory, text, *, occurred=None, created=None):
     return memory.add(Draft(text, occurred=window, created_at=created), NOW, embed=False).id
 
 
+def at(moment):
+    return Event(moment, moment)
+
+
 @given(moments, st.integers(1, 400), moments)
 def test_proximity_is_one_inside_the_window_and_falls_with_the_distance_in_its_lengths(start, days, event):
     window = Window(start, start + timedelta(days=days), "")
-    value = closeness(window, event, None)
+    value = closeness(window, at(event))
     assert 0.0 < value <= 1.0
-    assert (value == 1.0) == (window.start <= event <= window.end)
+    assert (value == 1.0) == (window.start <= event < window.end)
     further = event + timedelta(days=1) if event >= window.end else event - timedelta(days=1)
     if value < 1.0:
-        assert closeness(window, further, None) < value
+        assert closeness(window, at(further)) < value
 
 
 def test_one_window_length_away_counts_half():
     window = Window(DAY, DAY + timedelta(days=10), "")
-    assert closeness(window, window.end + timedelta(days=10), None) == 0.5
+    assert closeness(window, at(window.end + timedelta(days=10))) == 0.5
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_the_day_before_and_the_day_after_a_window_of_a_day_are_not_inside(days):
+    window = Window(DAY, DAY + timedelta(days=1), "")
+    event = Event(DAY + timedelta(days=days), DAY + timedelta(days=days + 1))
+    assert closeness(window, event) == 0.5
 
 
 @pytest.mark.parametrize("side", ["start", "end"])
@@ -48,8 +60,20 @@ def test_a_window_open_on_one_side_measures_distance_in_months(side):
     window = Window(DAY, None, "") if side == "start" else Window(None, DAY, "")
     away = DAY - timedelta(days=30) if side == "start" else DAY + timedelta(days=30)
     inside = DAY + timedelta(days=9) if side == "start" else DAY - timedelta(days=9)
-    assert closeness(window, away, None) == 0.5
-    assert closeness(window, inside, None) == 1.0
+    assert closeness(window, at(away)) == 0.5
+    assert closeness(window, at(inside)) == 1.0
+
+
+def test_an_event_open_on_one_side_reaches_as_far_as_it_says(memory):
+    before = add(memory, "lived in Rome", occurred="before 2019")
+    since = add(memory, "lives in Oslo", occurred="since 2020")
+
+    def found(**filters):
+        return {note.id for note in memory.notes(Filters(**filters))}
+
+    assert found(until=datetime(2018, 12, 31, tzinfo=UTC)) == {before}
+    assert found(since=datetime(2023, 1, 1, tzinfo=UTC)) == {since}
+    assert temporal_hits(memory, "where in 2023?")[since].score == 1.0
 
 
 @given(moments, st.integers(1, 400), moments, st.integers(1, 400))

@@ -87,7 +87,7 @@ def ask(
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
-    from memora_cli.text.markdown import topic as normalise_topic
+    from memora_cli.text.words import topic as normalise_topic
     from memora_cli.text.moments import read_window
     from memora_cli.values import Filters, Query
 

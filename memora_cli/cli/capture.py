@@ -1,24 +1,19 @@
-"""The commands that write notes: add, pin, unpin, supersede, import."""
+"""The commands that write single notes: add, pin, unpin, supersede."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memora_cli.cli.app import app
 from memora_cli.cli.options import AsJson, At, Ids, Space, checked_kind, configure, now, open_memory, standard_input
-from memora_cli.errors import EmptyNote, MemoraError, Usage
+from memora_cli.errors import EmptyNote, Usage
 
 if TYPE_CHECKING:
     from memora_cli.memory import Added
-    from memora_cli.memory.importing import Item
-    from memora_cli.values import Draft, Window
+    from memora_cli.values import Window
 
 STATED_WITHIN = 2000  # characters at the start of a text in which it may state its own date
 
@@ -30,7 +25,9 @@ KindOf = Annotated[
 Occurred = Annotated[
     str | None, typer.Option("--occurred", metavar="WHEN", help='When it happened: a date, or "last spring".')
 ]
+NoDate = Annotated[bool, typer.Option("--no-date", help="Do not take a date that the text states about itself.")]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Add without vectors; memora reindex makes them later.")]
+Force = Annotated[bool, typer.Option("--force", help="Add it even if the same text is there.")]
 
 
 @app.command(epilog='Example: memora add "Alice works at Google" --topic people --pin')
@@ -53,12 +50,10 @@ def add(
         list[int] | None,
         typer.Option("--supersedes", metavar="ID", help="A note that this one replaces; may be repeated."),
     ] = None,
-    no_date: Annotated[
-        bool, typer.Option("--no-date", help="Do not take a date that the text states about itself.")
-    ] = False,
+    no_date: NoDate = False,
     space: Space = None,
     no_embed: NoEmbed = False,
-    force: Annotated[bool, typer.Option("--force", help="Add it even if the same text is there.")] = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Add a note and print its id. The same text twice is one note: its id is printed again."""
@@ -68,7 +63,7 @@ def add(
     from memora_cli.values import Draft
 
     config = configure(context, space)
-    present = now(at)
+    present = now(at, config.week_start)
     body = standard_input() if text == "-" else text
     happened = _happened(body, occurred, present, config.week_start, stated=not no_date)
     draft = Draft(
@@ -87,7 +82,9 @@ def add(
         raise EmptyNote
     with Memory(config) as memory:
         added = memory.add(draft, present, embed=not no_embed, force=force)
-    _print_added(added, as_json=as_json)
+        if pin and not added.created:
+            memory.pin([added.id], pinned=True)
+    _print_added(added, as_json=as_json, also="; it is pinned now" if pin else "")
 
 
 def _happened(text: str, occurred: str | None, at: datetime, week_start: int, *, stated: bool) -> Window | None:
@@ -109,20 +106,26 @@ def _happened(text: str, occurred: str | None, at: datetime, week_start: int, *,
     return window
 
 
-def _print_added(added: Added, *, as_json: bool) -> None:
+def _print_added(added: Added, *, as_json: bool, also: str = "") -> None:
+    """The id; what else was done to a note that was there already is told with `also`."""
     from memora_cli.render.terminal import say, warn
 
     if not added.created:
-        warn(f"memora: note {added.id} holds this text already; nothing was added (--force adds it again)")
+        warn(f"memora: note {added.id} holds this text already; nothing was added (--force adds it again){also}")
     if added.waits:
         warn(f"memora: note {added.id} is kept but has no vectors yet: {added.waits}; then run memora reindex")
     if as_json:
-        from memora_cli.render.shapes import added as shape
-        from memora_cli.render.shapes import dumps
-
-        say(dumps(shape(added)))
+        _print_json(added)
     else:
         say(str(added.id))
+
+
+def _print_json(added: Added) -> None:
+    from memora_cli.render.shapes import added as shape
+    from memora_cli.render.shapes import dumps
+    from memora_cli.render.terminal import say
+
+    say(dumps(shape(added)))
 
 
 @app.command(epilog="Example: memora pin 12 15")
@@ -145,82 +148,41 @@ def supersede(
     old: Annotated[int, typer.Argument(metavar="OLD", help="The note that no longer holds.")],
     new: Annotated[int | None, typer.Argument(metavar="NEW", help="The note that holds instead.")] = None,
     text: Annotated[str | None, typer.Option("--with", metavar="TEXT", help="A new note instead; - reads it.")] = None,
+    topic: Annotated[
+        list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic of the new note; else those of OLD.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option("--type", metavar="TYPE", help="world, agent or opinion; else what OLD is.")
+    ] = None,
     at: At = None,
+    no_date: NoDate = False,
     space: Space = None,
     no_embed: NoEmbed = False,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Let a note replace another, which stays but comes last."""
     if (new is None) == (text is None):
         raise Usage("name the note that replaces it, or give its text: memora supersede OLD NEW, or OLD --with TEXT")
+    from memora_cli.memory import Added, Memory
     from memora_cli.values import Draft
 
-    present = now(at)
-    with open_memory(context, space) as memory:
-        if text is not None:
-            body = standard_input() if text == "-" else text
-            draft = Draft(body=body, supersedes=(old,), created_at=present if at else None)
-            _print_added(memory.add(draft, present, embed=not no_embed), as_json=as_json)
-        elif new is not None:
+    config = configure(context, space)
+    present = now(at, config.week_start)
+    with Memory(config) as memory:
+        if new is not None:
             memory.supersede(old, new, present)
-
-
-@app.command("import", epilog="Example: memora import ~/notes")
-def import_(
-    context: typer.Context,
-    path: Annotated[
-        Path, typer.Argument(metavar="PATH", help="A folder of Markdown, a .md or .jsonl file; - reads JSON lines.")
-    ],
-    at: At = None,
-    space: Space = None,
-    as_json: AsJson = False,
-) -> None:
-    """Add many notes. Importing the same twice adds nothing; a changed file supersedes its older text."""
-    from memora_cli.memory.importing import count, read, read_lines
-    from memora_cli.render.terminal import console, say, warn
-
-    present = now(at)
-    if str(path) == "-":
-        items, total = read_lines(sys.stdin.buffer, "-", present), None
-    else:
-        items, total = read(path, present), count(path) if path.exists() else None
-    problems: list[tuple[str, str]] = []
-    tally = {"added": 0, "unchanged": 0, "replaced": 0}
-    with open_memory(context, space) as memory, _progress(console(stderr=True), total) as advance:
-        for name, outcome in memory.import_all(_drafts(items, problems), present):
-            if isinstance(outcome, MemoraError):
-                problems.append((name, str(outcome)))
-            else:
-                tally["added"] += outcome.created
-                tally["unchanged"] += not outcome.created
-                tally["replaced"] += outcome.replaces is not None
-            advance()
-    for name, reason in problems:
-        warn(f"memora: {name} was left out: {reason}")
-    if as_json:
-        from memora_cli.render.shapes import VERSION, dumps
-
-        failed = [{"name": name, "reason": reason} for name, reason in problems]
-        say(dumps({"version": VERSION, **tally, "failed": failed}))
-    else:
-        replaced = f", {tally['replaced']} of them newer texts of known files" if tally["replaced"] else ""
-        say(f"{tally['added']} added{replaced}, {tally['unchanged']} unchanged, {len(problems)} left out")
-    if problems:
-        raise typer.Exit(MemoraError.exit_code)
-
-
-def _drafts(items: Iterator[Item], problems: list[tuple[str, str]]) -> Iterator[tuple[str, Draft]]:
-    for item in items:
-        if item.draft is None:
-            problems.append((item.name, item.problem))
-        else:
-            yield item.name, item.draft
-
-
-def _progress(console: Any, total: int | None) -> AbstractContextManager[Any]:
-    """A function that moves a progress bar on by one; without a terminal it shows nothing."""
-    if not console.is_terminal:
-        return nullcontext(lambda: None)
-    from memora_cli.render.progress import bar
-
-    return bar(console, total)
+            if as_json:
+                _print_json(Added(new, created=False))
+            return
+        body = standard_input() if text == "-" else text or ""
+        replaced = memory.view([old])[0].note
+        draft = Draft(
+            body=body,
+            topics=replaced.topics if topic is None else tuple(topic),
+            kind=checked_kind(kind) or replaced.kind,
+            created_at=present if at else None,
+            occurred=_happened(body, None, present, config.week_start, stated=not no_date),
+            supersedes=(old,),
+        )
+        _print_added(memory.add(draft, present, embed=not no_embed, force=force), as_json=as_json)

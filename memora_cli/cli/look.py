@@ -55,7 +55,7 @@ def list_(
 ) -> None:
     """List notes, newest first."""
     from memora_cli.render.terminal import console, say
-    from memora_cli.text.markdown import topic as normalise_topic
+    from memora_cli.text.words import topic as normalise_topic
     from memora_cli.values import Filters
 
     topics = tuple(normalise_topic(name) for name in topic or ())

@@ -10,11 +10,11 @@ from memora_cli.cli.options import AsJson, Space, configure, open_memory
 
 @app.command(epilog="Example: memora reindex")
 def reindex(context: typer.Context, space: Space = None) -> None:
-    """Make the vectors that notes lack. May be stopped and resumed."""
+    """Make the vectors that notes lack, and the indexes anew. May be stopped and resumed."""
     from memora_cli.render.terminal import say
 
     with open_memory(context, space) as memory:
-        done = sum(memory.embed_waiting())
+        done = sum(memory.reindex())
     say(f"{done} notes got vectors")
 
 

@@ -12,72 +12,79 @@ from pathlib import Path
 from typing import IO, Any
 
 from memora_cli.errors import Usage
+from memora_cli.memory.folders import MARKDOWN, Left, files
 from memora_cli.text.markdown import parse
 from memora_cli.text.moments import local, read_moment, read_window
-from memora_cli.values import KINDS, Draft
+from memora_cli.values import KINDS, Draft, Window
 
-MARKDOWN = frozenset({".md", ".markdown", ".mdown", ".txt"})
 LINES = frozenset({".jsonl", ".ndjson"})
 FILE_CAP = 64 * 1024 * 1024  # bytes of one Markdown file that are read at all
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to import by name: a draft, or the reason why there is none."""
+    """One thing to import by name: a draft, or the reason why there is none; `harmless` when nothing is lost by it."""
 
     name: str
     draft: Draft | None = None
     problem: str = ""
+    harmless: bool = False
 
 
-def count(path: Path) -> int:
-    """How many items an import of the path has, for a progress bar."""
-    if path.is_dir():
-        return sum(1 for _ in _files(path))
-    if path.suffix.lower() in LINES:
+def count(path: Path) -> int | None:
+    """How many items an import of the path has, for a progress bar; None where only reading tells."""
+    try:
+        if path.is_dir():
+            return sum(1 for _ in files(path))
+        if path.suffix.lower() not in LINES:
+            return 1
+        if not path.is_file():
+            return None
         with path.open("rb") as file:
-            return sum(1 for _ in file)
-    return 1
+            return sum(1 for line in file if line.strip())
+    except OSError:
+        return None
 
 
-def read(path: Path, at: datetime) -> Iterator[Item]:
+def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:
     """The items of a folder of Markdown, a Markdown file or a file of JSON lines. Raises `Usage` for any other."""
-    if path.is_dir():
-        for file in _files(path):
-            yield _read_markdown(file, file.relative_to(path).as_posix(), at)
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        reason = "leads nowhere" if path.is_symlink() else "does not exist"
+        raise Usage(f"{path} {reason}") from None
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror}") from None
+    if is_folder:
+        for file in files(path):
+            if isinstance(file, Left):
+                yield Item(file.name, problem=file.reason, harmless=file.harmless)
+            else:
+                yield _read_markdown(file, file.relative_to(path).as_posix(), at)
     elif path.suffix.lower() in LINES:
         try:
             with path.open("rb") as stream:
-                yield from read_lines(stream, path.name, at)
+                yield from read_lines(stream, path.name, at, week_start)
         except OSError as error:
             yield Item(str(path), problem=error.strerror or str(error))
     elif path.suffix.lower() in MARKDOWN:
         yield _read_markdown(path, path.name, at)
-    elif path.exists():
-        raise Usage(f"{path} is neither a folder nor a .md, .txt or .jsonl file")
     else:
-        raise Usage(f"{path} does not exist")
+        raise Usage(f"{path} is neither a folder nor a .md, .txt or .jsonl file")
 
 
-def read_lines(stream: IO[bytes], name: str, at: datetime) -> Iterator[Item]:
+def read_lines(stream: IO[bytes], name: str, at: datetime, week_start: int = 0) -> Iterator[Item]:
     """The items of JSON lines; empty lines are passed over."""
     for number, line in enumerate(stream, start=1):
         if not line.strip():
             continue
         where = f"{name}:{number}"
         try:
-            yield Item(where, draft=_from_json(json.loads(line.decode("utf-8-sig", "replace")), at))
+            yield Item(where, draft=_from_json(json.loads(line.decode("utf-8-sig", "replace")), at, week_start))
         except (ValueError, Usage) as error:
             yield Item(where, problem=str(error))
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    """Markdown files below the folder, in order of their names; hidden ones and links that lead away are left out."""
-    for parent, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if not name.startswith(".") and Path(name).suffix.lower() in MARKDOWN:
-                yield Path(parent) / name
+        except RecursionError:
+            yield Item(where, problem="brackets within brackets, too deep to be read")
 
 
 def _read_markdown(path: Path, name: str, at: datetime) -> Item:
@@ -88,13 +95,36 @@ def _read_markdown(path: Path, name: str, at: datetime) -> Item:
         if information.st_size > FILE_CAP:
             return Item(name, problem=f"{information.st_size:,} bytes are more than the cap of {FILE_CAP:,}")
         draft = parse(decode(path.read_bytes()), path=name)
+        if not draft.body.strip():
+            return Item(name, problem="it is empty", harmless=True)
+        observed = datetime.fromtimestamp(information.st_mtime, at.tzinfo)
+        return Item(
+            name,
+            draft=replace(
+                draft,
+                created_at=local(draft.created_at or observed, at.tzinfo),
+                occurred=_zoned(draft.occurred, at),
+                dated=draft.created_at is not None,
+                source=_identity(path),
+                revises=True,
+            ),
+        )
     except OSError as error:
         return Item(name, problem=error.strerror or str(error))
-    except ValueError as error:
+    except (ValueError, OverflowError, Usage) as error:
         return Item(name, problem=str(error))
-    created_at = draft.created_at or datetime.fromtimestamp(information.st_mtime, at.tzinfo)
-    dated = draft.created_at is not None
-    return Item(name, draft=replace(draft, created_at=local(created_at, at.tzinfo), source=name, dated=dated))
+
+
+def _identity(path: Path) -> str:
+    """The whole path of a file, wherever it was imported from, as text; bytes that are none are spelled out."""
+    return os.fsencode(path.resolve()).decode("utf-8", "backslashreplace")
+
+
+def _zoned(window: Window | None, at: datetime) -> Window | None:
+    """The window in the user's zone. Raises `UnreadableTime` at the ends of the calendar."""
+    if window is None or window.start is None or window.end is None:
+        return window
+    return replace(window, start=local(window.start, at.tzinfo), end=local(window.end, at.tzinfo))
 
 
 def decode(data: bytes) -> str:
@@ -104,7 +134,7 @@ def decode(data: bytes) -> str:
     return data.decode("utf-8-sig", "replace")
 
 
-def _from_json(line: Any, at: datetime) -> Draft:
+def _from_json(line: Any, at: datetime, week_start: int) -> Draft:
     """The draft of an import line; see the JSON shapes in the manual. Raises ValueError or `Usage`."""
     if not isinstance(line, dict):
         raise ValueError("not a JSON object")
@@ -117,17 +147,20 @@ def _from_json(line: Any, at: datetime) -> Draft:
     topics = line.get("topics") or []
     if not isinstance(topics, list) or not all(isinstance(topic, str) for topic in topics):
         raise ValueError('"topics" is a list of texts')
-    created, occurred, number = _text(line, "created_at"), _text(line, "occurred"), line.get("id")
+    pinned = line.get("pinned")
+    if pinned is not None and not isinstance(pinned, bool):
+        raise ValueError('"pinned" is true or false')
+    created, occurred = _text(line, "created_at"), _text(line, "occurred")
     return Draft(
         body=text,
         title=_text(line, "title"),
         topics=tuple(topics),
         kind=kind,
         context=_text(line, "context"),
-        created_at=read_moment(created, at) if created else None,
-        occurred=read_window(occurred, at) if occurred else None,
-        pinned=bool(line.get("pinned")),
-        source=_text(line, "source") or ("" if number is None else str(number)),
+        created_at=read_moment(created, at, week_start=week_start) if created else None,
+        occurred=read_window(occurred, at, week_start=week_start) if occurred else None,
+        pinned=bool(pinned),
+        source=_text(line, "source") or _text_or_number(line, "id"),
     )
 
 
@@ -138,3 +171,10 @@ def _text(line: Mapping[str, Any], key: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f'"{key}" is a text')
     return value
+
+
+def _text_or_number(line: Mapping[str, Any], key: str) -> str:
+    value = line.get(key)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float, type(None))):
+        raise ValueError(f'"{key}" is a text or a number')
+    return "" if value is None else str(value)

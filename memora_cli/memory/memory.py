@@ -15,13 +15,13 @@ from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory.writing import Added, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
-from memora_cli.rank.complete import heads
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
 from memora_cli.store import counts, graph, notes, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
+from memora_cli.text.words import normalise
 from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
 
 BATCH = 64  # notes of an import that are written in one transaction
@@ -143,7 +143,7 @@ class Memory:
             return text, count_tokens(text)
 
         return pipeline.search(
-            query, self.database, lambda: self.embedder, lambda: self.reranker, lambda: self.time_parser, shortened
+            replace(query, text=normalise(query.text)), self.database, lambda: self.embedder, lambda: self.reranker, lambda: self.time_parser, shortened
         )
 
     def account(self, trace: Trace, note_id: int) -> Account:
@@ -156,7 +156,10 @@ class Memory:
             model = trace.backend.embedder or ""
             source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
             verdicts = probe(source, note_id)
-        if candidate is None:
+        finders = [verdict.strategy for verdict in verdicts if verdict.hit]
+        if candidate is None and finders:
+            fate = f"found by {', '.join(finders)}, which has no weight"
+        elif candidate is None:
             fate = "no strategy found it"
         elif candidate.cut:
             fate = f"cut at place {place} by {candidate.cut}"
@@ -186,17 +189,11 @@ class Memory:
         with self.database.read() as connection:
             return notes.listing(connection, filters, current_only=current_only, limit=limit)
 
-    def head(self, note_id: int) -> int | None:
-        """The note at the end of a note's supersession chain, None when nothing supersedes it."""
-        with self.database.read() as connection:
-            ends = heads(note_id, graph.successors(connection, self.space, [note_id]))
-        return ends[-1] if ends else None
-
     def import_all(
         self, drafts: Iterable[tuple[str, Draft]], at: datetime
     ) -> Iterator[tuple[str, Added | MemoraError]]:
         """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
-        embedder, _ = self._embedder_or_reason()
+        embedder, waits = self._embedder_or_reason()
         waiting = iter(drafts)
         while batch := list(islice(waiting, BATCH)):
             good, outcome = [], {}
@@ -206,12 +203,15 @@ class Memory:
                 except MemoraError as error:
                     outcome[place] = error
             results = write(self.database, self.space, [prepared for _, prepared in good], at, embedder)
-            added = dict(zip((place for place, _ in good), results, strict=True))
+            marked = (replace(one, waits=waits) if one.created else one for one in results)
+            added = dict(zip((place for place, _ in good), marked, strict=True))
             for place, (name, _) in enumerate(batch):
                 yield name, outcome.get(place) or added[place]
 
-    def embed_waiting(self) -> Iterator[int]:
-        """Give every note that lacks them the configured model's vectors; yields how many notes each batch did."""
+    def reindex(self) -> Iterator[int]:
+        """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""
+        with self.database.write() as connection:
+            self.database.index.rebuild(connection, self.space, self.embedder.id)
         while True:
             with self.database.read() as connection:
                 ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH)

@@ -14,14 +14,14 @@ from sqlalchemy import Connection
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
-from memora_cli.store import conditions, graph, notes, times, vectors
+from memora_cli.store import conditions, graph, notes, sources, times, vectors
 from memora_cli.store.database import Database, IndexUnavailable
 from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
-from memora_cli.text.markdown import topic as normalise_topic
 from memora_cli.text.passages import split
 from memora_cli.text.tokens import count_tokens
 from memora_cli.text.words import normalise, search_text
+from memora_cli.text.words import topic as normalise_topic
 from memora_cli.values import Draft, Note
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
 MOST_MENTIONS = 50
+LARGEST_ID = 2**63 - 1  # of any database
 NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may be of one note
 
 
@@ -75,6 +76,7 @@ def prepare(draft: Draft) -> Prepared:
             title=title,
             topics=topics,
             context=normalise(draft.context),
+            entities=tuple(map(normalise, draft.entities)),
             source=normalise(draft.source),
         ),
         content_hash=hashlib.sha256(body.strip().encode()).hexdigest(),
@@ -85,8 +87,12 @@ def prepare(draft: Draft) -> Prepared:
 
 
 def same_as(connection: Connection, space: str, prepared: Prepared) -> int | None:
-    """The note that already holds this text."""
-    return notes.find_same(connection, space, prepared.content_hash, prepared.draft.source)
+    """The note that already holds this text; of a file only the newest counts, as it may go back to an older text."""
+    draft = prepared.draft
+    if not draft.revises:
+        return sources.find_text(connection, space, prepared.content_hash, draft.source)
+    newest = sources.newest(connection, space, draft.source)
+    return newest[0] if newest and newest[1] == prepared.content_hash else None
 
 
 def write(
@@ -97,10 +103,12 @@ def write(
     embedder: Embedder | None,
     *,
     force: bool = False,
+    week_start: int = 0,
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead.
 
-    Vectors are computed before the transaction begins, so that other writers need not wait for a model.
+    Vectors are computed before the transaction begins, so that other writers need not wait for a model. Raises
+    `NoSuchNote` and `SupersessionRefused`.
     """
     with database.read() as connection:
         fresh = [prepared for prepared in batch if force or same_as(connection, space, prepared) is None]
@@ -115,7 +123,7 @@ def write(
             same = None if force else same_as(connection, space, prepared)
             if same is not None:
                 results.append(Added(same, created=False))
-                supersede(connection, space, prepared.draft.supersedes, same, at)
+                _supersede_with_known(connection, space, prepared.draft.supersedes, same, at)
                 continue
             added = _insert(connection, space, prepared, at)
             results.append(added)
@@ -127,8 +135,16 @@ def write(
                 )
             written.append((added.id, prepared))
         for note_id, prepared in written:
-            connect(connection, space, note_id, prepared, at)
+            connect(connection, space, note_id, prepared, at, week_start)
     return results
+
+
+def _supersede_with_known(connection: Connection, space: str, old_ids: Sequence[int], same: int, at: datetime) -> None:
+    """Let the note that holds a text already replace others; the refusal says what would add the text anew."""
+    try:
+        supersede(connection, space, old_ids, same, at)
+    except SupersessionRefused as refusal:
+        raise SupersessionRefused(f"{refusal}; note {same} holds this text, and --force adds it once more") from None
 
 
 def supersede(connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime) -> None:
@@ -153,7 +169,7 @@ def supersede(connection: Connection, space: str, old_ids: Sequence[int], new_id
 
 def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
     """The notes with these ids. Raises `NoSuchNote`."""
-    found = notes.fetch(connection, space, ids)
+    found = notes.fetch(connection, space, [note_id for note_id in ids if 1 <= note_id <= LARGEST_ID])
     for note_id in ids:
         if note_id not in found:
             raise NoSuchNote(note_id, space)
@@ -162,7 +178,7 @@ def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int,
 
 def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime) -> Added:
     draft = prepared.draft
-    replaces = notes.find_source(connection, space, draft.source) if draft.source else None
+    older = sources.newest(connection, space, draft.source) if draft.revises else None
     note_id = notes.next_ids(connection, "note", 1)[0]
     note = Note(
         id=note_id,
@@ -182,9 +198,9 @@ def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime
     )
     words = (search_text(draft.title), search_text(" ".join(draft.topics)), search_text(draft.body))
     notes.write(connection, [notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words)])
-    if replaces is not None:
-        graph.supersede(connection, space, replaces, note_id, at)
-    return Added(note_id, created=True, replaces=replaces)
+    if older is not None:
+        graph.supersede(connection, space, older[0], note_id, at)
+    return Added(note_id, created=True, replaces=older[0] if older else None)
 
 
 def is_dated(draft: Draft) -> bool:
@@ -201,7 +217,7 @@ def _insert_vectors(
     best: dict[int, float] = {}
     for row in matrix:
         try:
-            found = database.index.nearest(connection, model, row, None, NEIGHBOURS)
+            found = database.index.nearest(connection, space, model, row, None, NEIGHBOURS)
         except IndexUnavailable:
             found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
         for _, other, cosine in found:
@@ -216,7 +232,9 @@ def _insert_vectors(
     )
 
 
-def connect(connection: Connection, space: str, note_id: int, prepared: Prepared, at: datetime) -> None:
+def connect(
+    connection: Connection, space: str, note_id: int, prepared: Prepared, at: datetime, week_start: int
+) -> None:
     """Entities, mentioned times, and the links in time and by cause, of a note."""
     draft = prepared.draft
     created_at = draft.created_at or at
@@ -225,9 +243,8 @@ def connect(connection: Connection, space: str, note_id: int, prepared: Prepared
         for entity in extract(draft.title, draft.body, draft.topics, draft.entities)
     ]
     graph.mention(connection, space, {note_id: found})
-    said = find_windows(
-        f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN], created_at.astimezone(at.tzinfo), sure_only=True
-    )
+    text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
+    said = find_windows(text, created_at.astimezone(at.tzinfo), week_start=week_start, sure_only=True)
     times.mention(connection, space, note_id, said[:MOST_MENTIONS])
     event_at = (draft.occurred.start if draft.occurred else None) or created_at
     if is_dated(draft):

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 Precision = Literal["fp32", "fp16", "int8"]
 
 # AVX2 without VNNI adds two products of an unsigned and a signed byte in 16 bits, and saturates. 2 · 255 · 63 fits,
-# so 7-bit weights give the same numbers on every machine; 8-bit ones lose up to 0.01 of cosine on older ones.
+# so 7-bit weights give the same products on every machine; 8-bit ones lose 0.01 of cosine on older ones.
 WEIGHT_LIMIT = 63
 ACTIVATION_LIMIT = 127
 ZERO_POINT = 128

@@ -8,7 +8,7 @@ from memora_cli.values import Candidate, Move
 
 
 def clamp(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates with each superseded one moved to just below its lowest superseder.
+    """The candidates with each superseded one moved to just below its lowest superseder, direct or through others.
 
     Passes are repeated until nothing moves, at most as many as there are candidates, so a corrupt cycle ends too.
     """
@@ -19,12 +19,9 @@ def clamp(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
             break
         current = following
     before = {candidate.note.id: place for place, candidate in enumerate(candidates, start=1)}
-    present = set(before)
     return tuple(
-        candidate.with_(
-            move=Move(before[candidate.note.id], place, tuple(n for n in candidate.note.superseded_by if n in present))
-        )
-        if place > before[candidate.note.id] and present & set(candidate.note.superseded_by)
+        candidate.with_(move=Move(before[candidate.note.id], place, candidate.superseders))
+        if candidate.superseders and place > before[candidate.note.id]
         else candidate
         for place, candidate in enumerate(current, start=1)
     )
@@ -33,8 +30,9 @@ def clamp(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 def _pass(candidates: list[Candidate]) -> list[Candidate]:
     result = list(candidates)
     for candidate in candidates:
-        places = {other.note.id: place for place, other in enumerate(result)}
-        lowest = max((places[number] for number in candidate.note.superseded_by if number in places), default=-1)
-        if lowest > places[candidate.note.id]:
-            result.insert(lowest, result.pop(places[candidate.note.id]))
+        if candidate.superseders:
+            places = {other.note.id: place for place, other in enumerate(result)}
+            lowest = max(places[number] for number in candidate.superseders)
+            if lowest > places[candidate.note.id]:
+                result.insert(lowest, result.pop(places[candidate.note.id]))
     return result

@@ -9,29 +9,39 @@ from memora_cli.rank.order import ordered
 from memora_cli.values import Candidate, Note, Part, Score
 
 
+def above(note_id: int, successors: Mapping[int, tuple[int, ...]]) -> set[int]:
+    """All notes that replace this one, directly or through others, itself left out."""
+    found: set[int] = set()
+    frontier = [note_id]
+    while frontier:
+        for number in successors.get(frontier.pop(), ()):
+            if number not in found and number != note_id:
+                found.add(number)
+                frontier.append(number)
+    return found
+
+
 def heads(note_id: int, successors: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
     """The notes at the end of a note's chains, itself left out; a corrupt cycle has none."""
-    seen, frontier, found = {note_id}, [note_id], []
-    while frontier:
-        current = frontier.pop()
-        following = successors.get(current, ())
-        if not following and current != note_id:
-            found.append(current)
-        for number in following:
-            if number not in seen:
-                seen.add(number)
-                frontier.append(number)
-    return tuple(sorted(found))
+    return tuple(sorted(number for number in above(note_id, successors) if not successors.get(number)))
 
 
 def complete(
     candidates: Sequence[Candidate], successors: Mapping[int, tuple[int, ...]], notes: Mapping[int, Note]
 ) -> tuple[Candidate, ...]:
-    """The candidates and the heads they lacked; a head takes the fused score of the stale note that brought it.
+    """The candidates and the heads they lacked, each with its superseders among them, best first.
 
-    `notes` holds the heads that may be shown: one that a filter leaves out is not brought along.
+    A head takes the fused score of the stale note that brought it. `notes` holds the heads.
     """
-    return ordered((*candidates, *_brought(candidates, successors, notes)), lambda candidate: candidate.fused.value)
+    found = (*candidates, *_brought(candidates, successors, notes))
+    present = {candidate.note.id for candidate in found}
+    return ordered(
+        (
+            candidate.with_(superseders=tuple(sorted(above(candidate.note.id, successors) & present)))
+            for candidate in found
+        ),
+        lambda candidate: candidate.fused.value,
+    )
 
 
 def _brought(

@@ -10,7 +10,7 @@ from memora_cli.values import Candidate, CutRule, Settings
 def cut(
     candidates: Sequence[Candidate], settings: Settings, shorten: Callable[[str, int], tuple[str, int]]
 ) -> tuple[Candidate, ...]:
-    """Every candidate, in the same order, marked with the rule that leaves it out.
+    """Every candidate, in the same (clamped) order, marked with the rule that leaves it out.
 
     What still fits the budget is kept (skip and go on). When even the best does not fit, it alone is kept, shortened
     by `shorten(text, max_tokens)`, which returns the text and its tokens. No stale note stays whose superseder was cut.
@@ -18,10 +18,14 @@ def cut(
     marks: dict[int, CutRule] = {}
     kept = spent = 0
     shortened: tuple[str, int] | None = None
+    read = any(candidate.reranking for candidate in candidates)
     for candidate in candidates:
         tokens = candidate.note.tokens
-        if rule := _excluded(candidate, settings):
+        gone = [number for number in candidate.superseders if number in marks]
+        if rule := _excluded(candidate, settings, read=read):
             marks[candidate.note.id] = rule
+        elif gone:
+            marks[candidate.note.id] = marks[gone[0]]
         elif kept == settings.limit:
             marks[candidate.note.id] = "limit"
         elif shortened or spent + tokens > settings.max_tokens:
@@ -32,7 +36,6 @@ def cut(
                 marks[candidate.note.id] = "budget"
         else:
             kept, spent = kept + 1, spent + tokens
-    _cut_stale(candidates, marks)
     result = []
     for candidate in candidates:
         rule = marks.get(candidate.note.id)
@@ -43,26 +46,14 @@ def cut(
     return tuple(result)
 
 
-def _excluded(candidate: Candidate, settings: Settings) -> CutRule | None:
+def _excluded(candidate: Candidate, settings: Settings, *, read: bool) -> CutRule | None:
+    """The rule that leaves a candidate out by itself; a least score says nothing when none was `read`."""
     if settings.current_only and candidate.note.superseded_by:
         return "current"
-    if settings.min_score is not None and (
-        candidate.reranking is None or candidate.reranking.sigmoid < settings.min_score
+    if (
+        settings.min_score is not None
+        and read
+        and (candidate.reranking is None or candidate.reranking.sigmoid < settings.min_score)
     ):
         return "min-score"
     return None
-
-
-def _cut_stale(candidates: Sequence[Candidate], marks: dict[int, CutRule]) -> None:
-    """Cut what a cut note supersedes, down whole chains."""
-    for _ in candidates:
-        found = {
-            candidate.note.id: marks[number]
-            for candidate in candidates
-            if candidate.note.id not in marks
-            for number in candidate.note.superseded_by
-            if number in marks
-        }
-        if not found:
-            return
-        marks.update(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import tzinfo
 
+from memora_cli.text.words import stem, tokens
 from memora_cli.values import Note
 
 
@@ -20,6 +21,7 @@ def dated(note: Note, passage: str, zone: tzinfo | None) -> str:
 
 
 def best_passage(passages: Sequence[str], words: Sequence[str]) -> int:
-    """The place of the passage that holds the most of the (folded) words, the first of equals."""
-    counts = [sum(word in passage.casefold() for word in words) for passage in passages]
+    """The place of the passage that holds the most of the words, by their stems, the first of equals."""
+    wanted = {stem(word) for word in words}
+    counts = [len(wanted & {stem(token) for token in tokens(passage)}) for passage in passages]
     return counts.index(max(counts)) if counts else 0

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import counts, notes
+from memora_cli.store import conditions, counts, notes
 from memora_cli.store import graph as stored
 from memora_cli.values import RankedList
 
@@ -33,9 +33,9 @@ class Activation:
 
 def graph(source: Source) -> RankedList:
     """Highest activation first, in [0.1, 1]; the reason is the path."""
-    start = entries(source)
+    start, common = entries(source)
     if not start:
-        return RankedList("graph", skipped="no entry: no entity of the query is known and no note is near enough")
+        return RankedList("graph", skipped=f"no entry: {common or 'no known entity, and no note is near enough'}")
     active = spread(source, start)
     allowed = notes.allowed(source.connection, source.query.filters, active)
     near = {hit.note_id: hit.score for hit in source.list_of("semantic").hits}
@@ -47,21 +47,28 @@ def graph(source: Source) -> RankedList:
     return RankedList("graph", rank(source, found))
 
 
-def entries(source: Source) -> dict[int, Activation]:
-    """The notes nearest to the query with their cosine, and the holders of its entities with 1.0."""
+def entries(source: Source) -> tuple[dict[int, Activation], str]:
+    """The notes nearest to the query with their cosine, and the holders of its entities with 1.0.
+
+    An entity that a large share of the notes holds is no entry; the text says which were left out for that.
+    """
     start = {
         hit.note_id: Activation(hit.score, f"near → #{hit.note_id}", 0)
         for hit in source.list_of("semantic").hits[:ENTRY_HITS]
         if hit.score >= source.settings.entry_floor
     }
-    total = counts.total(source.connection, source.space)
-    most = source.settings.thinking_budget
-    for name, held, ids in stored.holders(source.connection, source.space, source.understood.entities, most).values():
-        if held > max(COMMON_NOTES, COMMON_SHARE * total):
+    most = max(COMMON_NOTES, COMMON_SHARE * counts.total(source.connection, source.space))
+    passing = conditions.matching(source.query.filters)
+    common = []
+    for name, held, ids in stored.holders(
+        source.connection, passing, source.space, source.understood.entities, source.settings.thinking_budget
+    ).values():
+        if held > most:
+            common.append(f"{name} is in {held} notes and tells nothing")
             continue
         for note_id in ids:
             start[note_id] = Activation(1.0, f"{name} → #{note_id}", 0)
-    return start
+    return start, ", ".join(common)
 
 
 def spread(source: Source, start: dict[int, Activation], stop_below: float = STOP_BELOW) -> dict[int, Activation]:

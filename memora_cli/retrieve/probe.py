@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from memora_cli.retrieve import graph, keyword, semantic, temporal
 from memora_cli.retrieve.source import Source
-from memora_cli.store import conditions, like, notes, times
-from memora_cli.store.database import IndexUnavailable
+from memora_cli.store import conditions, notes, times
 from memora_cli.values import RankedList, Verdict
 
 FAR = 0.001  # activation is followed down to this to tell how far a note is
@@ -40,7 +39,7 @@ def _last(source: Source, ranked: RankedList, floor: float) -> float:
 
 def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     here = conditions.with_ids(source.space, [note_id])
-    best, _ = semantic.nearest_notes(source, (here,), 1)
+    best = semantic.nearest_notes(source, here, 1)
     if note_id not in best:
         return Verdict("semantic", None, reason="it has no vector of this model yet: run memora reindex")
     cosine, needed = best[note_id][1], _last(source, ranked, source.settings.semantic_floor)
@@ -50,24 +49,17 @@ def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 
 def _keyword(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    here, words = conditions.with_ids(source.space, [note_id]), keyword.telling(source.understood.words)
-    try:
-        rows = (
-            like.match(source.connection, words, here, 1)
-            if source.settings.backend == "like"
-            else source.database.index.match(source.connection, words, here, 1)
-        )
-    except IndexUnavailable:
-        rows = like.match(source.connection, words, here, 1)
+    rows, _, _ = keyword.match(source, conditions.with_ids(source.space, [note_id]), 1)
     if not rows:
-        return Verdict("keyword", None, reason=f"it holds none of: {', '.join(words)}")
+        words = ", ".join(keyword.telling(source.understood.words))
+        return Verdict("keyword", None, reason=f"it holds none of: {words}")
     score, needed = rows[0][1], _last(source, ranked, 0.0)
     return Verdict("keyword", None, score, needed, f"score {score:.3f} is {needed - score:.3f} under the last hit")
 
 
 def _graph(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     wide = replace(source, query=replace(source.query, settings=replace(source.settings, thinking_budget=FAR_BUDGET)))
-    activation = graph.spread(wide, graph.entries(source), FAR).get(note_id)
+    activation = graph.spread(wide, graph.entries(source)[0], FAR).get(note_id)
     if activation is None:
         return Verdict("graph", None, reason="no path leads to it from the entry notes")
     needed = _last(source, ranked, graph.STOP_BELOW)
@@ -80,10 +72,10 @@ def _graph(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 def _temporal(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     window = source.understood.window
-    when = times.event_times(source.connection, conditions.with_ids(source.space, [note_id]), 1)
+    when = times.events(source.connection, conditions.with_ids(source.space, [note_id]), None)
     if window is None or note_id not in when:
         return Verdict("temporal", None, reason="the query names no time")
-    value = temporal.closeness(window, *when[note_id])
+    value = temporal.closeness(window, when[note_id])
     needed = _last(source, ranked, temporal.STOP_BELOW)
-    reason = f"{temporal.describe(window, *when[note_id])}: proximity {value:.3f}, needed {needed:.3f}"
+    reason = f"{temporal.describe(window, when[note_id])}: proximity {value:.3f}, needed {needed:.3f}"
     return Verdict("temporal", None, value, needed, reason)

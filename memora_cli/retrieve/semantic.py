@@ -5,45 +5,65 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement
 
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import vectors
+from memora_cli.store import conditions, vectors
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import Degraded, RankedList
 
-PASSAGES_PER_NOTE = 4  # how many neighbours are asked for each note wanted, as a long note has several
+PASSAGES_PER_NOTE = 4  # how many neighbours are asked for first for each note wanted, as a long note has several
 
 
 def semantic(source: Source) -> RankedList:
     """Nearest first; a note's score is its best passage's cosine, in [floor, 1]."""
     if source.understood.embedding is None:
         return RankedList("semantic", skipped="the query has no embedding")
-    best, degraded = nearest_notes(source, source.scopes(), source.settings.strategy_limit)
+    if not vectors.any_of(source.connection, source.space, source.model):
+        why = "no note has a vector of this model yet: run memora reindex"
+        return RankedList("semantic", skipped=why, degraded=(Degraded("vectors", why),), backend="none")
+    best: dict[int, tuple[int, float]] = {}
+    degraded: dict[Degraded, None] = {}
+    for scope in (None,) if source.unfiltered else source.scopes():
+        try:
+            best |= nearest_notes(source, scope, source.settings.strategy_limit, scan=False)
+        except IndexUnavailable as error:
+            degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
+            best |= nearest_notes(source, scope, source.settings.strategy_limit)
     found = [
         Found(note_id, cosine, f"cosine {cosine:.3f}", passage_id)
         for note_id, (passage_id, cosine) in best.items()
         if cosine >= source.settings.semantic_floor
     ]
-    return RankedList("semantic", rank(source, found), degraded=degraded)
+    backend = "scan" if degraded else source.database.index.vectors
+    return RankedList("semantic", rank(source, found), degraded=tuple(degraded), backend=backend)
 
 
 def nearest_notes(
-    source: Source, scopes: tuple[ColumnElement[bool], ...], limit: int
-) -> tuple[dict[int, tuple[int, float]], tuple[Degraded, ...]]:
-    """By note id: its passage nearest to the query and that cosine; from the index, else by an exact scan."""
+    source: Source, scope: ColumnElement[bool] | None, limit: int, *, scan: bool = True
+) -> dict[int, tuple[int, float]]:
+    """By note id: its passage nearest to the query and that cosine, for at least the `limit` nearest notes.
+
+    None is no scope but the space. Passages are asked of the index until they belong to enough notes. Where it cannot
+    answer, every vector is compared when `scan` allows it, else IndexUnavailable is raised.
+    """
     import numpy
 
     vector = numpy.asarray(source.understood.embedding, dtype="<f4")
+    within = conditions.in_space(source.space) if scope is None else scope
     best: dict[int, tuple[int, float]] = {}
-    degraded: dict[Degraded, None] = {}
-    for scope in scopes:
-        wanted = limit * PASSAGES_PER_NOTE
+    index = source.database.index
+    wanted = min(limit * PASSAGES_PER_NOTE, index.most_nearest)
+    while True:
         try:
-            rows = source.database.index.nearest(source.connection, source.model, vector, scope, wanted)
-        except IndexUnavailable as error:
-            if not vectors.any_of(source.connection, source.space, source.model):
-                return {}, ()
-            degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
-            rows = vectors.scan(source.connection, source.model, vector, scope, wanted)
+            rows = index.nearest(source.connection, source.space, source.model, vector, scope, wanted)
+        except IndexUnavailable:
+            if not scan:
+                raise
+            rows = vectors.scan(source.connection, source.model, vector, within)
         for passage_id, note_id, cosine in rows:
             if note_id not in best or cosine > best[note_id][1]:
                 best[note_id] = (passage_id, cosine)
-    return best, tuple(degraded)
+        if len(best) >= limit or len(rows) < wanted:
+            return best
+        if wanted == index.most_nearest:
+            rows = vectors.scan(source.connection, source.model, vector, within)
+            return {note_id: (passage, cosine) for passage, note_id, cosine in reversed(rows)}
+        wanted = min(2 * wanted, index.most_nearest)

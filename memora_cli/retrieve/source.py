@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -9,10 +10,10 @@ from sqlalchemy import ColumnElement, Connection
 
 from memora_cli.store import conditions, graph, notes
 from memora_cli.store.database import Database
-from memora_cli.values import Hit, Query, RankedList, Settings, Understood
+from memora_cli.values import Filters, Hit, Query, RankedList, Settings, Understood
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """One snapshot, the query and what it was taken to mean, the vectors' model, and the lists made so far."""
 
@@ -37,10 +38,20 @@ class Source:
         """The list that an earlier strategy returned, empty when it did not run."""
         return next((ranked for ranked in self.lists if ranked.strategy == strategy), RankedList(strategy))
 
+    @functools.cached_property
+    def corrected(self) -> bool:
+        """Whether anything in the space is superseded."""
+        return graph.any_superseded(self.connection, self.space)
+
+    @property
+    def unfiltered(self) -> bool:
+        """Whether the scope is the whole space, so that an index need not be asked for a part of it."""
+        return not self.corrected and self.query.filters == Filters(space=self.space)
+
     def scopes(self) -> tuple[ColumnElement[bool], ...]:
         """Conditions that together mean the filters, apart for stale notes so that these use up nobody's place."""
         condition = conditions.matching(self.query.filters)
-        if not graph.superseded_count(self.connection, self.space):
+        if not self.corrected:
             return (condition,)
         return condition & ~conditions.stale(), condition & conditions.stale()
 
@@ -57,7 +68,7 @@ class Found:
 
 
 def rank(source: Source, found: Iterable[Found]) -> tuple[Hit, ...]:
-    """Hits in total order (score, nearness, newer, id), cut to the strategy's limit; stale notes use up none of it."""
+    """Hits in total order (score, nearness, newer, id), cut to the strategy's limit; stale notes take no place."""
     items = list(found)
     standing = notes.standing(source.connection, source.space, [item.note_id for item in items])
     ordered = sorted(

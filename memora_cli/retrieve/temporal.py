@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memora_cli.retrieve.semantic import nearest_notes
 from memora_cli.retrieve.source import Found, Source, rank
@@ -12,6 +12,7 @@ from memora_cli.values import RankedList, Window
 STOP_BELOW = 0.1
 OPEN_SPAN = timedelta(days=30)  # the unit of distance for a window that is open on one side
 DECAY = 0.8
+INSTANT = timedelta(minutes=1)  # the least distance of what does not meet the window
 MENTIONS = 4  # spans read for each note wanted, as a text may mention several
 SPREADS_OVER = frozenset({"temporal", *graph.CAUSAL})
 
@@ -26,21 +27,20 @@ def temporal(source: Source) -> RankedList:
         return RankedList("temporal", skipped="the query names no time")
     limit = source.settings.strategy_limit
     near: dict[int, tuple[int, float]] = {}
-    events: dict[int, tuple[datetime, datetime | None]] = {}
+    events: dict[int, times.Event] = {}
     said: dict[int, list[tuple[datetime, datetime]]] = {}
     for scope in source.scopes():
         meets = conditions.meets(window.start, window.end)
-        inside = scope & (meets | times.mentions(window))
         if source.understood.embedding is not None:
-            near |= nearest_notes(source, (inside,), limit)[0]
-        events |= times.event_times(source.connection, scope & meets, limit)
-        events |= times.event_times(source.connection, scope & ~meets, limit, window)
+            near |= nearest_notes(source, scope & (meets | times.mentions(window)), limit)
+        events |= times.events(source.connection, scope & meets, limit)
+        events |= times.events(source.connection, scope & ~meets, limit, around=window)
         said |= times.mentioned(source.connection, scope, window, limit * MENTIONS)
-    found_near = conditions.with_ids(source.space, near)
-    events |= times.event_times(source.connection, found_near, limit)
-    said |= times.mentioned(source.connection, found_near, window, limit * MENTIONS)
-    proximity = {note_id: closeness(window, *span) for note_id, span in events.items()}
-    reasons = {note_id: describe(window, *span) for note_id, span in events.items()}
+    those_near = conditions.with_ids(source.space, near)
+    events |= times.events(source.connection, those_near, None)
+    said |= times.mentioned(source.connection, those_near, window, None)
+    proximity = {note_id: closeness(window, event) for note_id, event in events.items()}
+    reasons = {note_id: describe(window, event) for note_id, event in events.items()}
     for note_id, spans in said.items():
         value, span = max((fit(window, *span), span) for span in spans)
         if value > proximity.get(note_id, 0.0):
@@ -66,29 +66,36 @@ def _span(window: Window, start: datetime, end: datetime) -> str:
     return f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
 
 
-def closeness(window: Window, start: datetime, end: datetime | None) -> float:
-    """1 inside the half-open window, else 1 / (1 + distance / length), with 30 days for the length of an open one."""
+def closeness(window: Window, event: times.Event) -> float:
+    """1 when the event meets the half-open window, else 1 / (1 + distance / length), below 1.
+
+    The length of a window that is open on one side is 30 days.
+    """
+    distance = _distance(window, event)
     length = window.end - window.start if window.start and window.end else OPEN_SPAN
-    return 1.0 / (1.0 + _distance(window, start, end) / length)
+    return 1.0 / (1.0 + abs(distance) / max(length, INSTANT))
 
 
-def _distance(window: Window, start: datetime, end: datetime | None) -> timedelta:
-    if window.end and start >= window.end:
-        return start - window.end
-    if window.start and (end or start) < window.start:
-        return window.start - (end or start)
+def _distance(window: Window, event: times.Event) -> timedelta:
+    """How far the event's far edge lies beyond the window: negative before it, 0 when they meet."""
+    if window.end and event.start and event.start >= window.end:
+        return max(INSTANT, (event.end or event.start) - window.end)
+    ended = event.end is not None and window.start is not None
+    if ended and (event.end < window.start or (event.end == window.start != event.start)):  # type: ignore[operator]
+        return min(-INSTANT, (event.start or event.end) - window.start)  # type: ignore[operator]
     return timedelta(0)
 
 
-def describe(window: Window, start: datetime, end: datetime | None) -> str:
+def describe(window: Window, event: times.Event) -> str:
     """The day of the event, and how far it is from the window."""
-    zone = (window.start or window.end or start).tzinfo
-    day = f"{start.astimezone(zone):%Y-%m-%d}"
-    distance = _distance(window, start, end)
+    moment = event.start or event.end
+    zone = (window.start or window.end or moment or datetime.now(UTC)).tzinfo
+    day = f"{moment.astimezone(zone):%Y-%m-%d}" if moment else "it"
+    distance = _distance(window, event)
     if not distance:
         return f"{day} is inside"
-    side = "after" if window.end and start >= window.end else "before"
-    return f"{day} is {max(1, round(distance / timedelta(days=1)))} days {side}"
+    days = max(1, round(abs(distance) / timedelta(days=1)))
+    return f"{day} is {days} {'day' if days == 1 else 'days'} {'after' if distance > timedelta(0) else 'before'}"
 
 
 def _spread(source: Source, proximity: dict[int, float], reasons: dict[int, str]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from memora_cli.errors import EmptyQuery, ModelUnusable
 from memora_cli.models import Embedder
@@ -32,7 +33,7 @@ def understand(
     """
 
     def frequency(word: str) -> int:
-        return database.index.frequency(connection, word, FREQUENCY_CAP)
+        return database.index.frequency(connection, query.filters.space, word, FREQUENCY_CAP)
 
     words = query_words(query.text, frequency)
     if not words:
@@ -46,12 +47,16 @@ def understand(
     except ModelUnusable as error:
         degraded += (Degraded("time", str(error)),)
     named = (*query_entities(query.text), *query_ngrams(query.text))
-    known = graph.known_entities(connection, query.filters.space, set(named))
+    known: Collection[str] = ()
+    try:
+        known = graph.known_entities(connection, query.filters.space, set(named))
+    except DBAPIError as error:
+        degraded += (Degraded("entities", str(error.orig)),)
     entities = tuple(dict.fromkeys(key for key in named if key in known))
     embedding, model = None, ""
     try:
         loaded = embedder()
         embedding, model = tuple(loaded.embed([query.text])[0].tolist()), loaded.id
-    except ModelUnusable as error:
-        degraded += (Degraded("embedder", str(error)),)
+    except Exception as error:  # whatever the model does, words still find notes
+        degraded += (Degraded("embedder", str(error) or type(error).__name__),)
     return Understood(words, choose_window(windows), windows, entities, embedding, degraded), model

@@ -29,14 +29,17 @@ def matching(filters: Filters) -> ColumnElement[bool]:
 
 
 def meets(start: datetime | None, end: datetime | None) -> ColumnElement[bool]:
-    """The condition over `notes` that its event (else creation) time meets the half-open range."""
+    """The condition over `notes` that its event (else its creation) meets the half-open range.
+
+    An event may be open on one side: "since 2020" has no end, "before 2019" no start.
+    """
     conditions: list[ColumnElement[bool]] = []
     if start:
-        conditions.append(
-            or_(notes.c.event_at >= start, and_(notes.c.occurred_end.is_not(None), notes.c.occurred_end > start))
-        )
+        endless = notes.c.occurred_start.is_not(None) & notes.c.occurred_end.is_(None)
+        conditions.append(or_(notes.c.event_at >= start, notes.c.occurred_end > start, endless))
     if end:
-        conditions.append(notes.c.event_at < end)
+        beginless = notes.c.occurred_start.is_(None) & notes.c.occurred_end.is_not(None)
+        conditions.append(or_(notes.c.event_at < end, beginless))
     return and_(true(), *conditions)
 
 

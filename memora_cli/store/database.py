@@ -25,17 +25,22 @@ class IndexUnavailable(Exception):  # a state that a search survives, not a fail
 class Index(Protocol):
     """What differs between databases: how words and vectors are indexed and looked up.
 
-    `where` is always a condition over `schema.notes`. Lookups raise `IndexUnavailable` when the index is missing.
+    `where` is a condition over `schema.notes` that names the space. Lookups raise `IndexUnavailable` when the index is
+    missing.
     """
 
     keyword: str
     vectors: str
+    most_nearest: int
 
     def create(self, connection: Connection) -> None:
-        """Make the keyword index on a new database."""
+        """Make the keyword index on a new database, where the driver can."""
 
-    def frequency(self, connection: Connection, word: str, cap: int) -> int:
-        """How many notes hold the word, counted up to `cap`."""
+    def rebuild(self, connection: Connection, space: str, model: str) -> None:
+        """Make the indexes anew from the words and vectors that are stored."""
+
+    def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
+        """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
 
     def match(
         self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
@@ -43,19 +48,23 @@ class Index(Protocol):
         """`(note id, score)` of notes holding any of the words, best first; higher is better."""
 
     def index_vectors(
-        self, connection: Connection, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
+        self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
     ) -> None:
-        """Add `(passage id, float32 bytes)` to the index of that model, making it when it is not there."""
+        """Add `(passage id, float32 bytes)`, which are stored already, to the index of that space and model."""
 
     def nearest(
         self,
         connection: Connection,
+        space: str,
         model: str,
         vector: NDArray[numpy.float32],
         where: ColumnElement[bool] | None,
         limit: int,
     ) -> list[tuple[int, int, float]]:
-        """`(passage id, note id, cosine)` of the nearest passages, nearest first; None is no condition at all."""
+        """`(passage id, note id, cosine)` of the nearest passages, nearest first; None is all of the space.
+
+        `limit` is at most `most_nearest`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +90,10 @@ class Database:
             with self.engine.connect().execution_options(memora_write=write) as connection, connection.begin():
                 yield connection
         except DBAPIError as error:
-            raise self.translate(error) from error
+            translated = self.translate(error)
+            if translated is error:
+                raise
+            raise translated from error
 
     def size(self) -> int:
         """Bytes the database takes on disk."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
 
 from memora_cli.store.notes import next_ids
 from memora_cli.store.schema import entities, links, mentions, notes, pending_links, supersessions
@@ -67,26 +67,29 @@ def known_entities(connection: Connection, space: str, keys: Collection[str]) ->
 
 
 def holders(
-    connection: Connection, space: str, keys: Collection[str], most: int
+    connection: Connection, where: ColumnElement[bool], space: str, keys: Collection[str], most: int
 ) -> dict[str, tuple[str, int, list[int]]]:
-    """By entity key: its name, how many notes hold it, and up to `most` of these notes, newest first."""
+    """By entity key: its name, how many notes hold it, and up to `most` of these that pass `where`, newest first."""
     found: dict[str, tuple[str, int, list[int]]] = {}
-    for key, number in known_entities(connection, space, keys).items():
-        of_entity = (mentions.c.space == space) & (mentions.c.entity_id == number)
+    rows = connection.execute(
+        select(entities.c.id, entities.c.key, entities.c.name).where(
+            entities.c.space == space, entities.c.key.in_(keys)
+        )
+    ).all()
+    for row in rows:
+        of_entity = (mentions.c.space == space) & (mentions.c.entity_id == row.id)
         join = mentions.join(notes, (notes.c.space == mentions.c.space) & (notes.c.id == mentions.c.note_id))
-        alive = of_entity & notes.c.deleted_at.is_(None)
-        total = connection.execute(select(func.count()).select_from(join).where(alive)).scalar_one()
+        held = connection.execute(
+            select(func.count()).select_from(join).where(of_entity, notes.c.deleted_at.is_(None))
+        ).scalar_one()
         ids = connection.execute(
             select(notes.c.id)
             .select_from(join)
-            .where(alive)
+            .where(of_entity, where)
             .order_by(notes.c.created_at.desc(), notes.c.id)
             .limit(most)
         ).scalars()
-        name = connection.execute(
-            select(entities.c.name).where(entities.c.space == space, entities.c.id == number)
-        ).scalar_one()
-        found[key] = (name, total, list(ids))
+        found[row.key] = (row.name, held, list(ids))
     return found
 
 
@@ -251,13 +254,10 @@ def predecessors(connection: Connection, space: str, note_ids: Collection[int]) 
     return {new: tuple(old) for new, old in found.items()}
 
 
-def superseded_count(connection: Connection, space: str) -> int:
-    """How many notes of the space are superseded."""
-    return int(
-        connection.execute(
-            select(func.count(func.distinct(supersessions.c.old_id))).where(supersessions.c.space == space)
-        ).scalar_one()
-    )
+def any_superseded(connection: Connection, space: str) -> bool:
+    """Whether any note of the space is superseded."""
+    found = select(supersessions.c.old_id).where(supersessions.c.space == space).limit(1)
+    return connection.execute(found).first() is not None
 
 
 def link_counts(connection: Connection, space: str) -> dict[str, int]:

@@ -10,6 +10,7 @@ from memora_cli.store.schema import keywords, notes
 
 TITLE, TOPIC, BODY = 10.0, 5.0, 1.0
 ESCAPE = "\\"
+LONGEST = 1000  # letters of a word that are compared
 
 
 def match(
@@ -42,5 +43,5 @@ def match(
 
 
 def escaped(word: str) -> str:
-    """The word as LIKE takes it literally."""
-    return word.replace(ESCAPE, ESCAPE * 2).replace("%", ESCAPE + "%").replace("_", ESCAPE + "_")
+    """The word as LIKE takes it literally; a very long one by its start, as databases cap a pattern."""
+    return word[:LONGEST].replace(ESCAPE, ESCAPE * 2).replace("%", ESCAPE + "%").replace("_", ESCAPE + "_")

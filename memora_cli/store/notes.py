@@ -75,7 +75,7 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
                 "created_at": note.created_at,
                 "occurred_start": note.occurred_start,
                 "occurred_end": note.occurred_end,
-                "event_at": note.occurred_start or note.created_at,
+                "event_at": note.occurred_start or note.occurred_end or note.created_at,
                 "dated": row.dated,
                 "pinned": note.pinned,
                 "source": note.source,

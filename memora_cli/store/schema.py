@@ -68,7 +68,7 @@ notes = Table(
     Column("created_at", Moment, nullable=False),
     Column("occurred_start", Moment),
     Column("occurred_end", Moment),
-    Column("event_at", Moment, nullable=False, comment="occurred_start, else created_at"),
+    Column("event_at", Moment, nullable=False, comment="occurred_start, else occurred_end, else created_at"),
     Column("dated", Boolean, nullable=False, comment="somebody said when it was, it is not just the time of writing"),
     Column("pinned", Boolean, nullable=False),
     Column("source", Text, nullable=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, insert, select
@@ -11,24 +12,39 @@ from memora_cli.store.schema import mentioned_times, notes
 from memora_cli.values import Window
 
 
-def event_times(
-    connection: Connection, where: ColumnElement[bool], limit: int, window: Window | None = None
-) -> dict[int, tuple[datetime, datetime | None]]:
-    """Event start (else creation) and end of up to `limit` notes: the newest, or the nearest on each side of it."""
-    columns = select(notes.c.id, notes.c.event_at, notes.c.occurred_end)
+@dataclass(frozen=True, slots=True)
+class Event:
+    """When a note happened: a span, open where an end is None; its creation is a span of no length."""
+
+    start: datetime | None
+    end: datetime | None
+
+
+def events(
+    connection: Connection, where: ColumnElement[bool], limit: int | None, around: Window | None = None
+) -> dict[int, Event]:
+    """When the notes that pass happened: the newest `limit`, or as many as are nearest on each side of a window."""
+    columns = select(
+        notes.c.id, notes.c.created_at, notes.c.occurred_start, notes.c.occurred_end, notes.c.event_at
+    ).where(where)
     newest = (notes.c.event_at.desc(), notes.c.id.desc())
-    statements = [columns.where(where).order_by(*newest).limit(limit)]
-    if window:
+    if around is None:
+        statements = [columns.order_by(*newest).limit(limit)]
+    else:
         statements = []
-        if window.start:
-            before = columns.where(where, notes.c.event_at < window.start)
-            statements.append(before.order_by(*newest).limit(limit))
-        if window.end:
-            after = columns.where(where, notes.c.event_at >= window.end)
+        if around.start:
+            statements.append(columns.where(notes.c.event_at < around.start).order_by(*newest).limit(limit))
+        if around.end:
+            after = columns.where(notes.c.event_at >= around.end)
             statements.append(after.order_by(notes.c.event_at, notes.c.id).limit(limit))
-    return {
-        row.id: (row.event_at, row.occurred_end) for statement in statements for row in connection.execute(statement)
-    }
+    found = {}
+    for statement in statements:
+        for row in connection.execute(statement):
+            stated = row.occurred_start or row.occurred_end
+            found[row.id] = (
+                Event(row.occurred_start, row.occurred_end) if stated else Event(row.created_at, row.created_at)
+            )
+    return found
 
 
 def mention(connection: Connection, space: str, note_id: int, windows: Sequence[Window]) -> None:
@@ -58,9 +74,9 @@ def mentions(window: Window) -> ColumnElement[bool]:
 
 
 def mentioned(
-    connection: Connection, where: ColumnElement[bool], window: Window, limit: int
+    connection: Connection, where: ColumnElement[bool], window: Window, limit: int | None
 ) -> dict[int, list[tuple[datetime, datetime]]]:
-    """The mentioned spans that meet the window, by note, of up to `limit` spans."""
+    """The mentioned spans that meet the window, by note, of the newest notes, up to `limit` spans."""
     found: dict[int, list[tuple[datetime, datetime]]] = {}
     rows = connection.execute(
         select(notes.c.id, mentioned_times.c.start, mentioned_times.c.end)

@@ -44,7 +44,7 @@ def write(
             for number, blob in pairs
         ],
     )
-    database.index.index_vectors(connection, model, pairs, matrix.shape[1])
+    database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
 
 
 def scan(
@@ -52,7 +52,7 @@ def scan(
     model: str,
     vector: NDArray[numpy.float32],
     where: ColumnElement[bool],
-    limit: int,
+    limit: int | None = None,
 ) -> list[tuple[int, int, float]]:
     """`(passage id, note id, cosine)` by comparing every stored vector: exact, and needs no index."""
     import numpy

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 
 from memora_cli.text.date_words import MONTHS, Scan
-from memora_cli.text.spans import DAY, day_of
+from memora_cli.text.spans import DAY, FIRST_YEAR, LAST_YEAR, day_of
 from memora_cli.values import Window
 
 _MONTH = "(?:" + "|".join(sorted(MONTHS, key=len, reverse=True)) + ")"
@@ -45,7 +45,8 @@ def dateparser_windows(scan: Scan) -> tuple[Window, ...]:
         if start < 0 or not _PLAUSIBLE.search(words):
             continue
         place = start + len(words)
-        windows.append(_day(moment, scan, words))
+        if FIRST_YEAR <= moment.year <= LAST_YEAR:
+            windows.append(_day(moment, scan, words))
     return tuple(windows)
 
 

@@ -9,7 +9,7 @@ from memora_cli.text.date_ranges import Stretch, expression
 from memora_cli.text.date_words import DASHES, NUMBER_WORDS, OPENING_WORDS, Scan, scan_text
 from memora_cli.text.dateparser_fallback import dateparser_windows
 from memora_cli.text.holidays import HOLIDAY_WORDS
-from memora_cli.text.spans import ALONE, CONTEXT, FAINT
+from memora_cli.text.spans import ALONE, CONTEXT, FAINT, FIRST_YEAR, LAST_YEAR
 from memora_cli.values import Window
 
 _OPENING = OPENING_WORDS | HOLIDAY_WORDS | NUMBER_WORDS
@@ -71,8 +71,7 @@ def _stands(scan: Scan, stretch: Stretch, i: int, found_before: int) -> bool:
 def _window(scan: Scan, stretch: Stretch, i: int) -> Window | None:
     start, end = stretch.start, stretch.end
     for edge in (start, end):
-        # A margin of a year, so that any edge can be told in any other zone.
-        if edge is not None and not 2 <= edge.year <= 9998:
+        if edge is not None and not FIRST_YEAR <= edge.year <= LAST_YEAR:
             return None
     if start is not None and end is not None and start >= end:
         return None

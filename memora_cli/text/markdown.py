@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from pathlib import PurePath
 
 from memora_cli.text.entities import because_links, hash_tags
 from memora_cli.text.passages import CODE_BLOCK
-from memora_cli.text.words import normalise
+from memora_cli.text.words import normalise, topic
 from memora_cli.values import KINDS, Draft, Window
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE | re.DOTALL)
@@ -46,12 +45,6 @@ def parse(text: str, *, path: str) -> Draft:
         source=path,
         links=tuple(("caused-by", target) for target in because_links(body)),
     )
-
-
-def topic(text: str) -> str:
-    """A topic as it is stored: NFC, lower case, white space as `-`, without `#` before it."""
-    text = unicodedata.normalize("NFC", normalise(text).strip().lstrip("#").lower())
-    return re.sub(r"\s+", "-", text.strip())
 
 
 def _front_matter(text: str, path: str) -> tuple[Mapping[str, object], str]:

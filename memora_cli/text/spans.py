@@ -14,6 +14,7 @@ PART = 0  # counts only inside a longer expression
 MONTHS_IN = {"month": 1, "quarter": 3, "season": 3, "year": 12, "decade": 120, "century": 1200}
 DAYS_IN = {"day": 1, "week": 7, "fortnight": 14, "weekend": 7}
 DAY = timedelta(days=1)
+FIRST_YEAR, LAST_YEAR = 2, 9998  # a year from the ends of the calendar, so that any edge can be told in any zone
 
 # How far a repeating span is looked for: 29 February on a given weekday needs 40 years.
 _TRIES = 48

@@ -68,6 +68,12 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def topic(text: str) -> str:
+    """A topic as it is stored: NFC, lower case, white space as `-`, without `#` before it."""
+    text = unicodedata.normalize("NFC", normalise(text).strip().lstrip("#").lower())
+    return re.sub(r"\s+", "-", text.strip())
+
+
 def fold(text: str) -> str:
     """The text for comparing: compatibility forms, case, Latin/Greek/Cyrillic diacritics and invisibles gone, NFC."""
     if text.isascii():

@@ -1,0 +1,26 @@
+"""Finds the notes that hold a text, or came from a source."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, func, select
+
+from memora_cli.store.schema import notes
+
+
+def find_text(connection: Connection, space: str, content_hash: str, source: str) -> int | None:
+    """The newest note with that text; when it comes from a source, only one of the same source counts."""
+    condition = (notes.c.space == space) & (notes.c.content_hash == content_hash) & notes.c.deleted_at.is_(None)
+    if source:
+        condition &= notes.c.source == source
+    return connection.execute(select(func.max(notes.c.id)).where(condition)).scalar()
+
+
+def newest(connection: Connection, space: str, source: str) -> tuple[int, str] | None:
+    """The newest note that came from that source, and the hash of its text."""
+    row = connection.execute(
+        select(notes.c.id, notes.c.content_hash)
+        .where(notes.c.space == space, notes.c.source == source, notes.c.deleted_at.is_(None))
+        .order_by(notes.c.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else (row.id, row.content_hash)

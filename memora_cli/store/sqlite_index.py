@@ -1,0 +1,215 @@
+"""SQLite's indexes: FTS5 for words and sqlite-vec for vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    column,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from memora_cli.store import schema
+from memora_cli.store.database import IndexUnavailable
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+KEYWORD_TABLE = """CREATE VIRTUAL TABLE keywords_fts USING fts5(
+  title, topics, body, content='keywords', content_rowid='note_id',
+  tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'")"""
+SECURE_DELETE_SINCE = (3, 42, 0)
+KEYWORD_TRIGGERS = (
+    """CREATE TRIGGER keywords_insert AFTER INSERT ON keywords BEGIN
+         INSERT INTO keywords_fts(rowid, title, topics, body) VALUES (new.note_id, new.title, new.topics, new.body);
+       END""",
+    """CREATE TRIGGER keywords_delete AFTER DELETE ON keywords BEGIN
+         INSERT INTO keywords_fts(keywords_fts, rowid, title, topics, body)
+         VALUES ('delete', old.note_id, old.title, old.topics, old.body);
+       END""",
+    """CREATE TRIGGER keywords_update AFTER UPDATE OF title, topics, body ON keywords BEGIN
+         INSERT INTO keywords_fts(keywords_fts, rowid, title, topics, body)
+         VALUES ('delete', old.note_id, old.title, old.topics, old.body);
+         INSERT INTO keywords_fts(rowid, title, topics, body) VALUES (new.note_id, new.title, new.topics, new.body);
+       END""",
+)
+
+
+def _vector_table(space: str, model: str) -> str:
+    """Each model has a table of its own in each space, so that vectors of two never meet."""
+    return "vectors_" + hashlib.sha256(f"{space}\0{model}".encode()).hexdigest()[:16]
+
+
+class SqliteIndex:
+    """FTS5 and sqlite-vec behind the `Index` protocol."""
+
+    keyword = "fts5"
+    vectors = "sqlite-vec"
+    most_nearest = 4096  # sqlite-vec answers no larger k
+
+    def create(self, connection: Connection) -> None:
+        """Make the FTS5 table and the triggers that keep it; without FTS5 words are searched with LIKE."""
+        try:
+            connection.exec_driver_sql(KEYWORD_TABLE)
+        except DBAPIError as error:
+            if "no such module" in str(error.orig):
+                return
+            raise
+        if tuple(connection.dialect.dbapi.sqlite_version_info) >= SECURE_DELETE_SINCE:  # type: ignore[union-attr]  # a live connection has a driver
+            connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts, rank) VALUES('secure-delete', 1)")
+        for statement in KEYWORD_TRIGGERS:
+            connection.exec_driver_sql(statement)
+
+    def rebuild(self, connection: Connection, space: str, model: str) -> None:
+        """Make FTS5 table, triggers and vec0 table anew from `keywords` and `vectors`."""
+        for name in ("keywords_insert", "keywords_delete", "keywords_update"):
+            connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}")
+        connection.exec_driver_sql("DROP TABLE IF EXISTS keywords_fts")
+        self.create(connection)
+        if _table_exists(connection, "keywords_fts"):
+            connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
+        name = _vector_table(space, model)
+        try:
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+        except DBAPIError as error:
+            if "no such module" in str(error.orig):
+                return
+            raise
+        connection.execute(delete(schema.counters).where(*_unindexed(name)))
+        dimension = connection.execute(
+            select(schema.vectors.c.dimension)
+            .where(schema.vectors.c.space == space, schema.vectors.c.model == model)
+            .limit(1)
+        ).scalar()
+        if dimension:
+            _fill_vectors(connection, name, space, model, dimension)
+
+    def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
+        """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
+        index, notes = table("keywords_fts", column("rowid")), schema.notes
+        held = (
+            select(notes.c.id)
+            .select_from(index.join(notes, notes.c.id == index.c.rowid))
+            .where(text("keywords_fts MATCH :match"), notes.c.space == space)
+            .limit(cap)
+            .subquery()
+        )
+        try:
+            return int(
+                connection.execute(select(func.count()).select_from(held), {"match": _quoted([word])}).scalar_one()
+            )
+        except DBAPIError:
+            return 0
+
+    def match(
+        self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
+    ) -> list[tuple[int, float]]:
+        """By bm25, negated so that higher is better."""
+        index, notes = table("keywords_fts", column("rowid")), schema.notes
+        score: ColumnElement[float] = literal_column("bm25(keywords_fts, 10.0, 5.0, 1.0)")
+        statement = (
+            select(notes.c.id, score.label("score"))
+            .select_from(index.join(notes, notes.c.id == index.c.rowid))
+            .where(text("keywords_fts MATCH :match"), where)
+            .order_by(score, notes.c.created_at.desc(), notes.c.id)
+            .limit(limit)
+        )
+        try:
+            rows = connection.execute(statement, {"match": _quoted(words)}).all()
+        except DBAPIError as error:
+            raise IndexUnavailable(f"the keyword index cannot be read ({error.orig})") from error
+        return [(row.id, -row.score) for row in rows]
+
+    def index_vectors(
+        self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
+    ) -> None:
+        """Add to the vec0 table; without the extension the vectors are only stored, and scanned until a rebuild."""
+        name = _vector_table(space, model)
+        try:
+            if _table_exists(connection, name):
+                connection.exec_driver_sql(f"INSERT INTO {name}(passage_id, embedding) VALUES (?, ?)", list(rows))
+            else:
+                _fill_vectors(connection, name, space, model, dimension)
+        except OperationalError as error:
+            if "no such module" not in str(error.orig):
+                raise
+            if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
+                connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
+
+    def nearest(
+        self,
+        connection: Connection,
+        space: str,
+        model: str,
+        vector: NDArray[numpy.float32],
+        where: ColumnElement[bool] | None,
+        limit: int,
+    ) -> list[tuple[int, int, float]]:
+        """By vec0; cosine is 1 − its distance."""
+        name = _vector_table(space, model)
+        index = table(name, column("passage_id"), column("distance"))
+        passages, notes = schema.passages, schema.notes
+        statement = (
+            select(index.c.passage_id, index.c.distance)
+            .where(text("embedding MATCH :vector AND k = :k"))
+            .order_by(index.c.distance)
+        )
+        if where is not None:
+            allowed = (
+                select(passages.c.id)
+                .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
+                .where(where)
+            )
+            statement = statement.where(index.c.passage_id.in_(allowed))
+        try:
+            if connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
+                raise IndexUnavailable("some vectors are not in the index, memora reindex puts them there")
+            rows = connection.execute(statement, {"vector": vector.tobytes(), "k": limit}).all()
+        except DBAPIError as error:
+            raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
+        found = {row.passage_id: 1.0 - row.distance for row in rows}
+        held = connection.execute(
+            select(passages.c.id, passages.c.note_id).where(passages.c.space == space, passages.c.id.in_(found))
+        )
+        owners = {row.id: row.note_id for row in held}
+        return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
+
+
+def _unindexed(name: str) -> tuple[ColumnElement[bool], ...]:
+    """The mark that some vectors were stored while their vec0 table could not be written."""
+    return schema.counters.c.space == "", schema.counters.c.name == f"unindexed {name}"
+
+
+def _table_exists(connection: Connection, name: str) -> bool:
+    rows = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
+    return rows.first() is not None
+
+
+def _fill_vectors(connection: Connection, name: str, space: str, model: str, dimension: int) -> None:
+    """Make a vec0 table with every stored vector of its space and model."""
+    connection.exec_driver_sql(
+        f"CREATE VIRTUAL TABLE {name} USING vec0("
+        f"passage_id INTEGER PRIMARY KEY, embedding float[{dimension}] distance_metric=cosine)"
+    )
+    connection.exec_driver_sql(
+        f"INSERT INTO {name}(passage_id, embedding) SELECT passage_id, vector FROM vectors "
+        "WHERE space = ? AND model = ? AND dimension = ?",
+        (space, model, dimension),
+    )
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """An FTS5 expression that matches any of the words, whatever they hold."""
+    return " OR ".join('"' + word.replace("\0", " ").replace('"', '""') + '"' for word in words)
