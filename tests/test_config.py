@@ -51,6 +51,9 @@ def test_config_shows_each_value_and_where_it_came_from(home, memora, monkeypatc
         ("limit = = 3", "config.toml"),
         ("space = 5", "space"),
         ("limit = true", "limit"),
+        ('time_parser = "bogus"', "time_parser"),
+        ('time_parser = "t5:"', "time_parser"),
+        ('db = "~nosuch/memora.db"', "~nosuch"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused_by_its_name(home, memora, text, named):
@@ -63,6 +66,16 @@ def test_a_setting_that_cannot_be_is_refused_by_its_name(home, memora, text, nam
 def test_an_unknown_key_given_with_set_is_refused(memora):
     assert "no_such" in memora("search", "x", "--set", "no_such=1", code=2).err
     assert "KEY=VALUE" in memora("search", "x", "--set", "limit", code=2).err
+    for pair in ("no_such=1", "limit=0"):
+        error = memora("search", "x", "--set", pair, code=2).err
+        assert "--set" in error
+        assert "--limit" not in error.replace("--no-such", "--limit")
+
+
+def test_what_decides_which_notes_there_are_is_not_given_with_set(memora):
+    for key, place in {"db": "--db", "space": "--space", "embedder": "config.toml"}.items():
+        assert place in memora("search", "x", "--set", f"{key}=other", code=2).err
+    memora("search", "x", "--set", "week_start=sunday", "--set", "time_parser=rules", "--no-rerank")
 
 
 def test_any_setting_can_be_given_with_set(memora):

@@ -50,6 +50,16 @@ def test_the_same_text_in_another_normal_form_or_with_other_line_ends_is_one_not
     assert ids(memora) == [first]
 
 
+def test_a_pin_on_a_text_that_is_there_already_pins_its_note_and_says_so(memora):
+    number = add(memora, "the door code is 4711")
+    again = memora("add", "the door code is 4711", "--pin", "--no-embed")
+    assert int(again.out) == number
+    assert "pinned now" in again.err
+    assert ids(memora, "--pinned") == [number]
+    assert "pinned" not in memora("add", "the door code is 4711", "--no-embed").err
+    assert ids(memora, "--pinned") == [number]
+
+
 def test_force_adds_the_same_text_again(memora):
     assert add(memora, "twice") != add(memora, "twice", "--force")
 
@@ -181,6 +191,44 @@ def test_adding_the_text_of_a_stale_note_as_its_own_correction_is_refused(memora
     memora("supersede", old, "--with", "I like coffee", "--no-embed", code=2)
     memora("add", "I like coffee", "--supersedes", old, "--no-embed", code=2)
     assert contents(home / "memora.db") == before
+
+
+def test_going_back_to_an_older_text_is_refused_with_the_way_to_do_it(memora):
+    coffee, tea = add(memora, "I drink coffee"), add(memora, "I drink tea now")
+    memora("supersede", coffee, tea)
+    back = ("supersede", tea, "--with", "I drink coffee", "--no-embed")
+    assert "--force" in memora(*back, code=2).err
+    new = int(memora(*back, "--force").out)
+    assert ids(memora, "--current") == [new]
+    assert int(memora(*back).out) == new
+
+
+def test_a_correction_has_the_topics_and_the_kind_of_what_it_replaces_unless_others_are_given(memora):
+    old = add(memora, "I like coffee", "--topic", "Hot Drinks", "--topic", "me", "--type", "opinion")
+    new = show(memora, int(memora("supersede", old, "--with", "I like tea", "--no-embed").out))
+    assert (new["topics"], new["kind"]) == (["hot-drinks", "me"], "opinion")
+    options = ("--topic", "Water", "--type", "agent", "--no-embed")
+    newest = show(memora, int(memora("supersede", new["id"], "--with", "I drink water", *options).out))
+    assert (newest["topics"], newest["kind"]) == (["water"], "agent")
+    for option in (("--topic", "x"), ("--type", "agent"), ("--no-date",), ("--force",)):
+        assert "--with" in memora("supersede", old, newest["id"], *option, code=2).err
+
+
+def test_a_correction_takes_the_date_that_it_states_about_itself_unless_told_not_to(memora):
+    old = add(memora, "We live in Oslo")
+    told = memora("supersede", old, "--with", "On 3 May 2024 we moved to Lisbon", "--no-embed")
+    assert show(memora, int(told.out))["occurred_start"][:10] == "2024-05-03"
+    assert "2024-05-03" in told.err
+    untold = memora("supersede", old, "--with", "On 4 May 2024 we moved", "--no-embed", "--no-date")
+    assert (show(memora, int(untold.out))["occurred_start"], untold.err) == (None, "")
+
+
+def test_superseding_as_json_tells_the_note_that_holds_now(memora):
+    old, new = add(memora, "old"), add(memora, "new")
+    assert memora("supersede", old, new, "--json").json == {"version": 1, "id": new, "created": False}
+    value = memora("supersede", new, "--with", "newest", "--no-embed", "--json").json
+    assert value == {"version": 1, "id": 3, "created": True}
+    assert memora("supersede", old, new).out == ""
 
 
 @pytest.mark.parametrize("arguments", [(1, 99), (99, 1), (99, "--with", "x", "--no-embed")])

@@ -1,20 +1,31 @@
-"""What search and explain have in common: their options, and the query that these mean."""
+"""What search and explain have in common: their options, the query that these mean, and how the answer is printed."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from memora_cli.cli.options import At, Current, Pinned, Space, TopicFilter, TypeFilter, checked_kind, configure, now
+from memora_cli.cli.options import (
+    AsJson,
+    At,
+    Current,
+    Pinned,
+    Space,
+    TopicFilter,
+    TypeFilter,
+    checked_kind,
+    configure,
+    now,
+)
 from memora_cli.errors import EmptyQuery, Usage
 
 if TYPE_CHECKING:
     from memora_cli.memory import Memory
-    from memora_cli.values import Query
+    from memora_cli.values import Query, Trace
 
 KNOBS = (
     "limit",
@@ -33,12 +44,29 @@ KNOBS = (
 """The options of `ask` that are settings; every other setting is given with --set."""
 
 
+Form = Literal["json", "jsonl", "ids", "people"]
+
+ELSEWHERE = {"db": "--db", "space": "--space", "embedder": "config.toml"}
+"""What --set does not take, because it decides which notes and vectors there are; and where it is said instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An open memory and the query to run on it."""
+    """An open memory, the query to run on it, and how its answer is wanted."""
 
     memory: Memory
     query: Query
+    form: Form
+    exit_status: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a query gave, for a command to print in the wanted form."""
+
+    memory: Memory
+    trace: Trace
+    form: Form
 
 
 def ask(
@@ -84,22 +112,27 @@ def ask(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, as weights.graph=0.5.")
     ] = None,
     space: Space = None,
+    as_json: AsJson = False,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line.")] = False,
+    ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the results only.")] = False,
+    exit_status: Annotated[bool, typer.Option("-e", "--exit-status", help="Exit with 1 on no result.")] = False,
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
-    from memora_cli.text.words import topic as normalise_topic
     from memora_cli.text.moments import read_window
+    from memora_cli.text.words import normalise
+    from memora_cli.text.words import topic as normalise_topic
     from memora_cli.values import Filters, Query
 
     given = dict(locals())
-    present = now(at)
-    words = " ".join(text or ())
+    words = normalise(" ".join(text or ()))
     if not words.strip() and not topic:
         raise EmptyQuery
     flags = {name: given[name] for name in KNOBS if given[name] is not None} | (
         {"current_only": True} if current else {}
     )
-    config = configure(context, space, _pairs(settings or ()) | flags)
+    config = configure(context, space, flags, _pairs(settings or ()))
+    present = now(at, config.week_start)
     first = read_window(since, present, week_start=config.week_start) if since else None
     last = read_window(until, present, week_start=config.week_start) if until else None
     filters = Filters(
@@ -110,7 +143,10 @@ def ask(
         until=(last.end or last.start) if last else None,
         pinned=pinned,
     )
-    return Asked(Memory(config), Query(words, present, filters, config.settings))
+    if filters.since and filters.until and filters.since > filters.until:
+        raise Usage(f"--since {since} is later than --until {until}: no time is between them")
+    form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
+    return Asked(Memory(config), Query(words, present, filters, config.settings), form, exit_status)
 
 
 def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:
@@ -119,24 +155,29 @@ def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:
         key, equals, value = setting.partition("=")
         if not equals:
             raise Usage(f"--set takes KEY=VALUE, not {setting!r}")
-        pairs[key.strip()] = value.strip()
+        if (key := key.strip()) in ELSEWHERE:
+            raise Usage(f"--set does not take {key}: that is for {ELSEWHERE[key]} to say")
+        pairs[key] = value.strip()
     return pairs
 
 
 def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `ask` before its own, and the query they mean as its first argument."""
+    """Give a command the options of `ask` before its own, and the answer to them as its first argument."""
     shared = inspect.signature(ask, eval_str=True).parameters
     own = {
         name: parameter
         for name, parameter in inspect.signature(command, eval_str=True).parameters.items()
-        if name != "asked"
+        if name != "answer"
     }
 
     def run(**given: Any) -> None:
         mine = {name: given.pop(name) for name in own}
         asked = ask(**given)
         with asked.memory:
-            command(asked, **mine)
+            trace = asked.memory.search(asked.query)
+            command(Answer(asked.memory, trace, asked.form), **mine)
+        if asked.exit_status and not trace.results:
+            raise typer.Exit(1)
 
     parameters = {**shared, **own}
     run.__name__, run.__doc__ = command.__name__, command.__doc__

@@ -164,6 +164,8 @@ def supersede(
     """Let a note replace another, which stays but comes last."""
     if (new is None) == (text is None):
         raise Usage("name the note that replaces it, or give its text: memora supersede OLD NEW, or OLD --with TEXT")
+    if new is not None and (topic or kind or no_date or force):
+        raise Usage("--topic, --type, --no-date and --force are for a new note: give its text with --with")
     from memora_cli.memory import Added, Memory
     from memora_cli.values import Draft
 
@@ -179,7 +181,7 @@ def supersede(
         replaced = memory.view([old])[0].note
         draft = Draft(
             body=body,
-            topics=replaced.topics if topic is None else tuple(topic),
+            topics=tuple(topic) if topic else replaced.topics,
             kind=checked_kind(kind) or replaced.kind,
             created_at=present if at else None,
             occurred=_happened(body, None, present, config.week_start, stated=not no_date),

@@ -57,12 +57,12 @@ def import_(
     for item in left:
         warn(f"memora: {item.name} was left out: {item.problem}")
     if waiting:
-        warn(f"memora: {waiting} notes are kept but have no vectors yet: {waits}; then run memora reindex")
-    failed = [item for item in left if not item.harmless]
+        warn(f"memora: no vectors yet for {waiting} of the new notes: {waits}; then run memora reindex")
+    harmless, failed = ([item for item in left if item.harmless is kind] for kind in (True, False))
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
-        say(dumps({"version": VERSION, **tally, "failed": _named(failed), "left_out": _named(left)}))
+        say(dumps({"version": VERSION, **tally, "failed": _named(failed), "skipped": _named(harmless)}))
     else:
         replaced = f", {tally['replaced']} of them newer texts of known files" if tally["replaced"] else ""
         say(f"{tally['added']} added{replaced}, {tally['unchanged']} unchanged, {len(left)} left out")

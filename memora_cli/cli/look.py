@@ -20,6 +20,8 @@ from memora_cli.cli.options import (
     open_memory,
 )
 
+MOST = 2**63 - 1  # a limit beyond what a database counts is none
+
 
 @app.command(epilog="Example: memora show 12")
 def show(context: typer.Context, ids: Ids, space: Space = None, as_json: AsJson = False) -> None:
@@ -61,7 +63,7 @@ def list_(
     topics = tuple(normalise_topic(name) for name in topic or ())
     with open_memory(context, space) as memory:
         filters = Filters(space=memory.space, kind=checked_kind(kind), topics=topics, pinned=pinned)
-        found = memory.notes(filters, current_only=current, limit=limit or None)
+        found = memory.notes(filters, current_only=current, limit=limit if 0 < limit <= MOST else None)
     zone = now().tzinfo
     if ids:
         for note in found:

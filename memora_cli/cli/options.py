@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,11 +31,16 @@ Pinned = Annotated[bool, typer.Option("--pinned", help="Only pinned notes.")]
 Current = Annotated[bool, typer.Option("--current", help="Leave superseded notes out.")]
 
 
-def configure(context: typer.Context, space: str | None = None, flags: Mapping[str, Any] | None = None) -> Config:
-    """The settings that the flags, the environment and the configuration file give. Raises `BadSetting`."""
+def configure(
+    context: typer.Context,
+    space: str | None = None,
+    flags: Mapping[str, Any] | None = None,
+    pairs: Mapping[str, Any] | None = None,
+) -> Config:
+    """The settings that flags, --set pairs, environment and configuration file give. Raises `BadSetting`."""
     from memora_cli.config import load
 
-    return load({"db": context.obj, "space": space, **(flags or {})})
+    return load({"db": context.obj, "space": space, **(flags or {})}, pairs=pairs)
 
 
 def open_memory(context: typer.Context, space: str | None = None) -> Memory:
@@ -45,14 +50,14 @@ def open_memory(context: typer.Context, space: str | None = None) -> Memory:
     return Memory(configure(context, space))
 
 
-def now(at: str | None = None) -> datetime:
-    """The present moment in the user's zone, or the one that was given. Raises `UnreadableTime`."""
+def now(at: str | None = None, week_start: int = 0) -> datetime:
+    """The present moment, or the one that was given, in the user's zone. Raises `UnreadableTime`."""
     present = datetime.now(_zone())
     if at is None:
         return present
     from memora_cli.text.moments import read_moment
 
-    return read_moment(at, present)
+    return read_moment(at, present, week_start=week_start).astimezone(present.tzinfo)
 
 
 def _zone() -> tzinfo | None:
@@ -71,7 +76,15 @@ def standard_input() -> str:
     """All of standard input as text; bytes that are no text keep U+FFFD."""
     from memora_cli.memory.importing import decode
 
-    return decode(sys.stdin.buffer.read())
+    return decode(b"".join(input_lines()))
+
+
+def input_lines() -> Iterator[bytes]:
+    """The lines of standard input. Raises `Usage` where it cannot be read."""
+    try:
+        yield from sys.stdin.buffer
+    except OSError as error:
+        raise Usage(f"standard input cannot be read: {error.strerror}") from None
 
 
 def checked_kind(kind: str | None) -> str | None:

@@ -22,7 +22,7 @@ def reindex(context: typer.Context, space: Space = None) -> None:
 def config(context: typer.Context, as_json: AsJson = False) -> None:
     """Show every setting and where its value came from."""
     from memora_cli.config import config_path
-    from memora_cli.render.terminal import console, on_terminal, plain, safe, say, table
+    from memora_cli.render.terminal import console, safe, say, show, table
 
     settled = configure(context)
     if as_json:
@@ -30,11 +30,8 @@ def config(context: typer.Context, as_json: AsJson = False) -> None:
 
         values = {key: {"value": item.value, "origin": item.origin} for key, item in settled.origins.items()}
         say(dumps({"version": VERSION, "file": str(config_path()), "settings": values}))
-    elif not on_terminal():
-        for key, item in settled.origins.items():
-            say(plain((key, "" if item.value is None else item.value, item.origin)))
     else:
         grid = table("setting", "value", "from", caption=f"file: {config_path()}")
         for key, item in settled.origins.items():
             grid.add_row(key, safe("" if item.value is None else str(item.value)), safe(item.origin))
-        console().print(grid)
+        show(grid, console(), bare=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, configure, now
+from memora_cli.cli.options import AsJson, At, configure, input_lines, now
 from memora_cli.errors import EmptyQuery, MemoraError
 
 if TYPE_CHECKING:
@@ -24,18 +23,20 @@ def when(
 ) -> None:
     """Tell which span of time a text names. Shows its ends, its grain, and the words it came from."""
     from memora_cli.memory import time_parser
+    from memora_cli.text.words import normalise
 
-    parser = time_parser(configure(context))
+    config = configure(context)
+    parser = time_parser(config)
     if text == ["-"]:
-        _answer_lines(parser, at)
+        _answer_lines(parser, at, config.week_start)
         return
-    words = " ".join(text)
+    words = normalise(" ".join(text))
     if not words.strip():
         raise EmptyQuery
     from memora_cli.render.terminal import console, say
     from memora_cli.render.times import print_reading, reading
 
-    windows = parser.read(words, present := now(at))
+    windows = parser.read(words, present := now(at, config.week_start))
     if as_json:
         from memora_cli.render.shapes import dumps
 
@@ -44,7 +45,7 @@ def when(
         print_reading(windows, present, console())
 
 
-def _answer_lines(parser: TimeParser, at: str | None) -> None:
+def _answer_lines(parser: TimeParser, at: str | None, week_start: int) -> None:
     """One JSON answer for each JSON line, in order; a line that cannot be read answers with its error."""
     import json
 
@@ -53,15 +54,15 @@ def _answer_lines(parser: TimeParser, at: str | None) -> None:
     from memora_cli.render.times import reading
 
     failed = False
-    for line in sys.stdin.buffer:
+    for line in input_lines():
         if not line.strip():
             continue
         try:
             asked: Any = json.loads(line)
             text, moment = asked["text"], asked.get("at") or at
-            present = now(moment)
+            present = now(moment, week_start)
             say(dumps(reading(text, present, parser.read(text, present))))
-        except (ValueError, TypeError, KeyError, AttributeError, MemoraError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoraError) as error:
             failed = True
             say(dumps({"start": None, "end": None, "error": f"{type(error).__name__}: {error}"}))
     if failed:

@@ -54,6 +54,6 @@ def files(folder: Path) -> Iterator[Path | Left]:
         else:
             seen.add(target)
             yield link
-    for error in closed:
-        name = Path(error.filename).relative_to(folder).as_posix()
-        yield Left(str(folder) if name == "." else name, error.strerror or str(error))
+    for failure in closed:
+        name = Path(failure.filename).relative_to(folder).as_posix()
+        yield Left(str(folder) if name == "." else name, failure.strerror or str(failure))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from memora_cli.errors import Usage
 from memora_cli.memory.folders import MARKDOWN, Left, files
@@ -73,7 +73,7 @@ def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:
         raise Usage(f"{path} is neither a folder nor a .md, .txt or .jsonl file")
 
 
-def read_lines(stream: IO[bytes], name: str, at: datetime, week_start: int = 0) -> Iterator[Item]:
+def read_lines(stream: Iterable[bytes], name: str, at: datetime, week_start: int = 0) -> Iterator[Item]:
     """The items of JSON lines; empty lines are passed over."""
     for number, line in enumerate(stream, start=1):
         if not line.strip():

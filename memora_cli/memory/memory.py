@@ -143,7 +143,12 @@ class Memory:
             return text, count_tokens(text)
 
         return pipeline.search(
-            replace(query, text=normalise(query.text)), self.database, lambda: self.embedder, lambda: self.reranker, lambda: self.time_parser, shortened
+            replace(query, text=normalise(query.text)),
+            self.database,
+            lambda: self.embedder,
+            lambda: self.reranker,
+            lambda: self.time_parser,
+            shortened,
         )
 
     def account(self, trace: Trace, note_id: int) -> Account:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from memora_cli.render.terminal import ids, number, safe, table
+from memora_cli.render.terminal import ids, number, safe, show, table
 from memora_cli.text.display import visible_line
 from memora_cli.values import Account, Candidate, Score, Trace
 
 
 def print_account(account: Account, trace: Trace, console: Console) -> None:
     """Which strategies found or missed the note and by how much, and which stage dropped it."""
-    console.print(Text(f"#{account.note.id}  {visible_line(account.note.name)}", style="bold"))
-    console.print(Text(f"{account.fate} for: {visible_line(trace.query.text)}"))
+    show(Text(f"#{account.note.id}  {visible_line(account.note.name)}", style="bold"), console)
+    show(Text(f"{account.fate} for: {visible_line(trace.query.text)}"), console)
     grid = table(
         "strategy", ("rank", "right"), ("score", "right"), ("needed", "right"), ("reason", "wide"), title="\nstrategies"
     )
@@ -25,7 +25,7 @@ def print_account(account: Account, trace: Trace, console: Console) -> None:
             "–" if verdict.needed is None else number(verdict.needed),
             safe(verdict.reason),
         )
-    console.print(grid)
+    show(grid, console)
     if account.candidate:
         _print_stages(account.candidate, trace, console)
 
@@ -47,7 +47,7 @@ def _print_stages(candidate: Candidate, trace: Trace, console: Console) -> None:
             number(score.value, 5) if score and place else "–",
             safe(_detail(candidate, step.name, score) if place else "not there yet"),
         )
-    console.print(grid)
+    show(grid, console)
 
 
 def _detail(candidate: Candidate, stage: str, score: Score | None) -> str:

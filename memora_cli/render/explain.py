@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import tzinfo
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from memora_cli.render.terminal import day, ids, number, safe, table
-from memora_cli.text.display import visible_line
+from memora_cli.render.terminal import day, ids, number, pairs, safe, show, table
 from memora_cli.values import Candidate, Note, RankedList, Trace, Window
 
 MOST = 15  # rows of a table, unless all are asked for
-NAME = 48  # characters of a note's name
 
 
 def print_explanation(trace: Trace, console: Console, *, every: bool = False, timings: bool = True) -> None:
     """All tables of a trace; long ones are cut to their first rows unless `every`."""
     most = None if every else MOST
     for part in _parts(trace, most):
-        console.print(part)
+        show(part, console)
     if timings:
-        console.print(_timings(trace))
+        show(_timings(trace), console)
 
 
-def _parts(trace: Trace, most: int | None) -> Iterator[RenderableType]:
+def _parts(trace: Trace, most: int | None) -> Iterator[Table | Text]:
     yield _understood(trace)
     names = {candidate.note.id: candidate.note for candidate in trace.candidates}
     for ranked in trace.lists:
@@ -37,16 +35,10 @@ def _parts(trace: Trace, most: int | None) -> Iterator[RenderableType]:
     yield _cut(trace, most)
 
 
-def _name(note: Note) -> str:
-    text = visible_line(note.name)
-    return text if len(text) <= NAME else text[: NAME - 1] + "…"
-
-
-def _understood(trace: Trace) -> RenderableType:
+def _understood(trace: Trace) -> Table:
     zone = trace.query.at.tzinfo
     understood, backend = trace.understood, trace.backend
-    grid = Table.grid(padding=(0, 2))
-    rows = {
+    facts = {
         "query": trace.query.text,
         "asked at": f"{trace.query.at:%Y-%m-%d %H:%M %z}",
         "words": ", ".join(understood.words) or "none",
@@ -60,10 +52,7 @@ def _understood(trace: Trace) -> RenderableType:
         "degraded": "; ".join(f"{problem.part}: {problem.reason}" for problem in trace.degraded) or "nothing",
         "waiting": f"{trace.waiting} notes have no vectors yet" if trace.waiting else "",
     }
-    for name, value in rows.items():
-        if value:
-            grid.add_row(Text(name, style="dim"), safe(value))
-    return grid
+    return pairs(facts)
 
 
 def _window(window: Window | None, zone: tzinfo | None) -> str:
@@ -74,7 +63,7 @@ def _window(window: Window | None, zone: tzinfo | None) -> str:
     return f'{start} to {end} ({window.grain}, from "{window.text}")'
 
 
-def _strategy(ranked: RankedList, names: dict[int, Note], most: int | None) -> RenderableType:
+def _strategy(ranked: RankedList, names: dict[int, Note], most: int | None) -> Table | Text:
     if not ranked.hits:
         return Text.assemble(
             ("\n" + ranked.strategy, "bold"), f"  no hits{': ' if ranked.skipped else ''}{ranked.skipped}"
@@ -89,8 +78,8 @@ def _strategy(ranked: RankedList, names: dict[int, Note], most: int | None) -> R
         caption=_more(len(ranked.hits), most),
     )
     for hit in ranked.hits[:most]:
-        name = _name(names[hit.note_id]) if hit.note_id in names else ""
-        grid.add_row(str(hit.rank), f"#{hit.note_id}", Text(name), f"{hit.score:.4g}", safe(hit.reason))
+        name = names[hit.note_id].name if hit.note_id in names else ""
+        grid.add_row(str(hit.rank), f"#{hit.note_id}", safe(name), f"{hit.score:.4g}", safe(hit.reason))
     return grid
 
 
@@ -98,7 +87,7 @@ def _more(count: int, most: int | None) -> str:
     return f"… and {count - most} more (--all shows them)" if most is not None and count > most else ""
 
 
-def _fusion(trace: Trace, most: int | None) -> RenderableType:
+def _fusion(trace: Trace, most: int | None) -> Table | Text:
     step = next(step for step in trace.steps if step.name == "complete")
     strategies = [ranked.strategy for ranked in trace.lists if ranked.hits]
     k = trace.query.settings.rrf_k
@@ -112,8 +101,10 @@ def _fusion(trace: Trace, most: int | None) -> RenderableType:
     )
     for candidate in step.candidates[:most]:
         cells = [_contribution(candidate, name) for name in strategies]
-        name = _name(candidate.note) + (f"  (brought by #{candidate.completes})" if candidate.completes else "")
-        grid.add_row(f"#{candidate.note.id}", Text(name), *cells, number(candidate.fused.value, 5))
+        brought = f"  (brought by #{candidate.completes})" if candidate.completes else ""
+        grid.add_row(
+            f"#{candidate.note.id}", safe(candidate.note.name).append(brought), *cells, number(candidate.fused.value, 5)
+        )
     return grid
 
 
@@ -123,7 +114,7 @@ def _contribution(candidate: Candidate, strategy: str) -> str:
     return f"{candidate.hits[strategy].rank} → {number(candidate.fused.part(strategy), 5)}"
 
 
-def _reranking(trace: Trace, most: int | None) -> RenderableType:
+def _reranking(trace: Trace, most: int | None) -> Table | Text:
     read = sorted(
         (candidate for candidate in trace.candidates if candidate.reranking),
         key=lambda candidate: candidate.reranking.place_after if candidate.reranking else 0,
@@ -150,7 +141,7 @@ def _reranking(trace: Trace, most: int | None) -> RenderableType:
             continue
         grid.add_row(
             f"#{candidate.note.id}",
-            Text(_name(candidate.note)),
+            safe(candidate.note.name),
             number(reranking.logit, 2),
             number(reranking.sigmoid),
             f"{reranking.place_before} → {reranking.place_after}",
@@ -161,7 +152,7 @@ def _reranking(trace: Trace, most: int | None) -> RenderableType:
     return grid
 
 
-def _scores(trace: Trace, most: int | None) -> RenderableType:
+def _scores(trace: Trace, most: int | None) -> Table | Text:
     settings = trace.query.settings
     grid = table(
         ("place", "right"),
@@ -182,7 +173,7 @@ def _scores(trace: Trace, most: int | None) -> RenderableType:
         grid.add_row(
             str(place),
             f"#{candidate.note.id}",
-            Text(_name(candidate.note)),
+            safe(candidate.note.name),
             number(final.part("text")),
             f"{candidate.age_days:,.0f}",
             number(final.part("recency")),
@@ -198,7 +189,7 @@ def _stale(candidate: Candidate) -> str:
     return f"below {ids(candidate.note.superseded_by)}" if candidate.note.superseded_by else ""
 
 
-def _cut(trace: Trace, most: int | None) -> RenderableType:
+def _cut(trace: Trace, most: int | None) -> Table | Text:
     settings = trace.query.settings
     spent = sum(candidate.tokens for candidate in trace.results)
     kept = f"{len(trace.results)} kept (limit {settings.limit}), {spent} of {settings.max_tokens} tokens"
@@ -218,14 +209,14 @@ def _cut(trace: Trace, most: int | None) -> RenderableType:
         grid.add_row(
             str(place),
             f"#{candidate.note.id}",
-            Text(_name(candidate.note)),
+            safe(candidate.note.name),
             str(candidate.note.tokens),
             str(candidate.cut),
         )
     return grid
 
 
-def _timings(trace: Trace) -> RenderableType:
+def _timings(trace: Trace) -> Table | Text:
     total = sum(value for _, value in trace.milliseconds)
     grid = table("stage", ("ms", "right"), title="\ntime")
     for stage, value in trace.milliseconds:

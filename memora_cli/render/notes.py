@@ -5,12 +5,11 @@ from __future__ import annotations
 from datetime import tzinfo
 
 from rich.console import Console, Group
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from memora_cli.memory import NoteView, Statistics
-from memora_cli.render.terminal import day, ids, number, on_terminal, plain, safe, say, table, warn
+from memora_cli.render.terminal import day, ids, number, on_terminal, pairs, plain, safe, say, show, table, warn
 from memora_cli.text.display import visible, visible_line
 from memora_cli.text.snippets import mark_spans, snippet
 from memora_cli.values import Candidate, Note, Trace
@@ -18,20 +17,25 @@ from memora_cli.values import Candidate, Note, Trace
 MATCH = "bold yellow"
 
 
+def print_ids(trace: Trace) -> None:
+    """The ids of the results, best first."""
+    for candidate in trace.results:
+        say(str(candidate.note.id))
+
+
 def print_results(trace: Trace, console: Console) -> None:
-    """The results of a search; what went wrong, and how much was left out, on standard error."""
+    """The results of a search."""
     if on_terminal():
         if trace.results:
-            console.print(_results(trace))
-    else:
-        zone = trace.query.at.tzinfo
-        for candidate in trace.results:
-            said = snippet(candidate.passage, trace.understood.words)
-            marks = " ".join(_marks(candidate))
-            created = day(candidate.note.occurred_start or candidate.note.created_at, zone)
-            columns = (candidate.note.id, number(candidate.final.value), _confidence(candidate), created)
-            say(plain((*columns, marks, candidate.note.title, said)))
-    print_remarks(trace)
+            show(_results(trace), console)
+        return
+    zone = trace.query.at.tzinfo
+    for candidate in trace.results:
+        said = snippet(candidate.passage, trace.understood.words)
+        marks = " ".join(_marks(candidate))
+        created = day(candidate.note.occurred_start or candidate.note.created_at, zone)
+        columns = (candidate.note.id, number(candidate.final.value), _confidence(candidate), created)
+        say(plain((*columns, marks, candidate.note.title, said)))
 
 
 def print_remarks(trace: Trace) -> None:
@@ -114,7 +118,7 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
         grid.add_row(
             f"#{note.id}", day(note.occurred_start or note.created_at, zone), name, safe(", ".join(note.topics))
         )
-    console.print(grid)
+    show(grid, console)
 
 
 def print_view(view: NoteView, zone: tzinfo | None, console: Console) -> None:
@@ -134,19 +138,9 @@ def print_view(view: NoteView, zone: tzinfo | None, console: Console) -> None:
         "links": ", ".join(f"{edge.relation} #{edge.target}" for edge in view.links),
         "source": note.source,
     }
-    if not on_terminal():
-        say(plain([heading]))
-        for name, value in facts.items():
-            if value:
-                say(plain((name, value)))
-        say("")
-        say(visible(note.body))
-        return
-    grid = Table.grid(padding=(0, 2))
-    for name, value in facts.items():
-        if value:
-            grid.add_row(Text(name, style="dim"), safe(value))
-    console.print(Text(heading, style="bold"), grid, Padding(Text(visible(note.body)), (1, 0, 1, 0)), sep="\n")
+    show(Text(heading, style="bold"), console)
+    show(pairs(facts), console)
+    show(Text(f"\n{visible(note.body)}\n"), console)
 
 
 def _span(note: Note, zone: tzinfo | None) -> str:
@@ -170,19 +164,12 @@ def print_statistics(value: Statistics, console: Console) -> None:
         "embedder": value.embedder,
         "reranker": value.reranker,
     }
-    if not on_terminal():
-        for name, text in facts.items():
-            say(plain((name, text)))
-        for month, count in value.months.items():
-            say(plain((month, count)))
+    show(pairs(facts), console)
+    if not value.months:
         return
-    grid = Table.grid(padding=(0, 2))
-    for name, text in facts.items():
-        grid.add_row(Text(name, style="dim"), safe(text))
-    console.print(grid)
-    most = max(value.months.values(), default=1)
+    most = max(value.months.values())
     bars = Table.grid(padding=(0, 2))
+    bars.title, bars.title_justify, bars.title_style = Text("\nnotes a month"), "left", "bold"
     for month, count in value.months.items():
         bars.add_row(month, f"{count:,}", "█" * max(1, round(40 * count / most)))
-    if value.months:
-        console.print(Text("\nnotes a month", style="bold"), bars, sep="\n")
+    show(bars, console)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -22,6 +22,31 @@ def console(*, stderr: bool = False) -> Console:
 def on_terminal() -> bool:
     """Whether standard output is a terminal."""
     return sys.stdout.isatty()
+
+
+def show(part: Table | Text, console: Console, *, bare: bool = False) -> None:
+    """A table or a text: as Rich draws it on a terminal; elsewhere as tab-separated lines, whole.
+
+    The lines are a table's title, headings, rows and caption; `bare` leaves all but the rows out.
+    """
+    if on_terminal():
+        console.print(part)
+    elif isinstance(part, Text):
+        say(visible(part.plain))
+    else:
+        headed = part.show_header and not bare
+        if part.title and not bare:
+            say(visible(_words(part.title)))
+        if headed:
+            say(plain(_words(column.header) for column in part.columns))
+        for row in zip(*(column.cells for column in part.columns), strict=True):
+            say(plain(map(_words, row)))
+        if part.caption and not bare:
+            say(plain([_words(part.caption)]))
+
+
+def _words(cell: RenderableType) -> str:
+    return cell.plain if isinstance(cell, Text) else str(cell)
 
 
 def say(line: str) -> None:
@@ -78,6 +103,15 @@ def table(*columns: str | tuple[str, str], title: str = "", caption: str = "") -
             overflow="ellipsis" if kind == "name" else "fold",
         )
     return made
+
+
+def pairs(facts: Mapping[str, str]) -> Table:
+    """Names and values below each other; a name without a value is left out."""
+    grid = Table.grid(padding=(0, 2))
+    for name, value in facts.items():
+        if value:
+            grid.add_row(Text(name, style="dim"), safe(value))
+    return grid
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from rich.console import Console
 
 from memora_cli.render.shapes import VERSION, Shape, window
-from memora_cli.render.terminal import on_terminal, plain, safe, say, table, warn
+from memora_cli.render.terminal import safe, show, table, warn
 from memora_cli.text.dates import choose_window
 from memora_cli.values import Window
 
@@ -27,20 +27,16 @@ def reading(text: str, at: datetime, windows: Sequence[Window]) -> Shape:
 
 def print_reading(windows: Sequence[Window], at: datetime, console: Console) -> None:
     """The spans found, the one a search takes marked; both ends are days that belong to it."""
-    chosen = choose_window(tuple(windows))
     if not windows:
         warn("memora: no time in it")
-    elif not on_terminal():
-        for value in windows:
-            say(plain((*_ends(value), value.grain, value.text)))
-    else:
-        grid = table("", "from", "to", "grain", "words", caption=f"asked at {at:%A %Y-%m-%d %H:%M %z}")
-        for value in windows:
-            first, last = _ends(value)
-            grid.add_row(
-                "→" if value == chosen and len(windows) > 1 else "", first, last, value.grain, safe(value.text)
-            )
-        console.print(grid)
+        return
+    chosen = choose_window(tuple(windows))
+    several = ("taken",) if len(windows) > 1 else ()
+    grid = table("from", "to", "grain", "words", *several, caption=f"asked at {at:%A %Y-%m-%d %H:%M %z}")
+    for value in windows:
+        taken = ("yes" if value == chosen else "no",) if several else ()
+        grid.add_row(*_ends(value), value.grain, safe(value.text), *taken)
+    show(grid, console, bare=True)
 
 
 def spoken(value: Window) -> str:

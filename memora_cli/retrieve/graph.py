@@ -19,6 +19,8 @@ STOP_BELOW = 0.1
 HUB = 65  # √(1/64) · 0.8 is the last damped step that activates anything
 COMMON_SHARE = 0.05  # an entity in more of the notes than this says nothing about any of them …
 COMMON_NOTES = 10  # … once there are more than a handful
+NAME_SHARE = 0.5  # a word that is less often a name than this is no name
+FREQUENCY_CAP = 10_000
 AHEAD = 24  # neighbours are read for this many waiting notes at a time
 
 
@@ -50,7 +52,8 @@ def graph(source: Source) -> RankedList:
 def entries(source: Source) -> tuple[dict[int, Activation], str]:
     """The notes nearest to the query with their cosine, and the holders of its entities with 1.0.
 
-    An entity that a large share of the notes holds is no entry; the text says which were left out for that.
+    An entity that a large share of the notes holds is no entry, nor one whose name mostly stands in them as a plain
+    word ("List", "Files"); the text says which were left out for that.
     """
     start = {
         hit.note_id: Activation(hit.score, f"near → #{hit.note_id}", 0)
@@ -60,15 +63,25 @@ def entries(source: Source) -> tuple[dict[int, Activation], str]:
     most = max(COMMON_NOTES, COMMON_SHARE * counts.total(source.connection, source.space))
     passing = conditions.matching(source.query.filters)
     common = []
-    for name, held, ids in stored.holders(
+    for key, (name, held, ids) in stored.holders(
         source.connection, passing, source.space, source.understood.entities, source.settings.thinking_budget
-    ).values():
+    ).items():
         if held > most:
             common.append(f"{name} is in {held} notes and tells nothing")
+            continue
+        if held < NAME_SHARE * _written(source, key):
+            common.append(f"{name} is mostly a plain word in these notes")
             continue
         for note_id in ids:
             start[note_id] = Activation(1.0, f"{name} → #{note_id}", 0)
     return start, ", ".join(common)
+
+
+def _written(source: Source, key: str) -> int:
+    """How many notes hold the one word of an entity's key, as a name or not; 0 for a key of several words."""
+    if " " in key:
+        return 0
+    return source.database.index.frequency(source.connection, source.space, key, FREQUENCY_CAP)
 
 
 def spread(source: Source, start: dict[int, Activation], stop_below: float = STOP_BELOW) -> dict[int, Activation]:
