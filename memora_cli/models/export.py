@@ -1,7 +1,7 @@
 """Turns a SentenceTransformer or CrossEncoder folder into a model folder for ONNX Runtime, and checks it.
 
     python -m memora_cli.models.export embedder FOLDER OUT
-    python -m memora_cli.models.export reranker FOLDER OUT --max-length 256
+    python -m memora_cli.models.export reranker FOLDER OUT --max-length 128
 
 Needs the extra `memora-cli[models]`. Reads local files only, weights only as safetensors, and runs no code that comes
 with a model.
