@@ -12,13 +12,11 @@ from types import MappingProxyType
 from typing import Any
 
 from memora_cli.errors import BadSetting
-from memora_cli.text.weeks import first_weekday
-from memora_cli.text.words import normalise
 from memora_cli.values import Settings
 
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
 BACKENDS = ("auto", "fts5", "like")
-WEEK_STARTS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEK_STARTS = ("locale", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "limit": (1, 100_000),
@@ -63,8 +61,8 @@ class Origin:
 class Config:
     """The settled configuration.
 
-    `time_parser` is "rules", or "t5:" with a folder or hub name; `week_start` is 0 for Monday to 6. `origins` tells for
-    every key of `KEYS` where its value came from.
+    `time_parser` is "rules", or "t5:" with a folder or hub name; `week_start` is a weekday, or "locale" for the one
+    that weeks of `locale` (as "en_US.UTF-8") begin with. `origins` tells for every key of `KEYS` where it came from.
     """
 
     db: str
@@ -72,7 +70,8 @@ class Config:
     embedder: str
     reranker: str
     time_parser: str
-    week_start: int
+    week_start: str
+    locale: str
     settings: Settings
     origins: Mapping[str, Origin]
 
@@ -118,7 +117,7 @@ def load(
         "embedder": Origin("all-MiniLM-L6-v2", "default"),
         "reranker": Origin("memora-reranker", "default"),
         "time_parser": Origin("rules", "default"),
-        "week_start": Origin(first_weekday(_locale(environment)), "locale"),
+        "week_start": Origin("locale", "default"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
         **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
     }
@@ -139,7 +138,8 @@ def load(
         embedder=found["embedder"].value,
         reranker=found["reranker"].value,
         time_parser=found["time_parser"].value,
-        week_start=WEEK_STARTS.index(found["week_start"].value),
+        week_start=found["week_start"].value,
+        locale=_locale(environment),
         settings=settings,
         origins=MappingProxyType(found),
     )
@@ -213,7 +213,7 @@ def _checked(key: str, value: Any, origin: str) -> Any:
         raise BadSetting(f"{origin}: {key} is rules or t5:NAME, not {value!r}")
     if key in PATHS:
         _expanded(value.removeprefix(PATHS[key]), origin)
-    return normalise(value) if key == "space" else value
+    return value
 
 
 def _number(key: str, value: Any, origin: str, bounds: tuple[float, float], *, whole: bool) -> float | int:

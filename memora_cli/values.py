@@ -165,7 +165,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A note in one strategy's list: its rank from 1, the strategy's own score, why, and the passage that matched."""
+    """A note in one strategy's list: its rank from 1, the strategy's score, why, and the passage that matched."""
 
     note_id: int
     rank: int
@@ -224,8 +224,8 @@ class Candidate:
     """A note on its way through the pipeline; every stage adds its own field and overwrites none.
 
     `completes` is the stale note that brought this one along when no strategy found it; `superseders` are the
-    candidates that replace this one, directly or through others. `passage` is the text the reranker read and the snippet
-    is taken from. `text` is what is returned (shortened when `shortened`).
+    candidates that replace this one, directly or through others. `passage` is the text the reranker read and the
+    snippet is taken from. `text` is what is returned (shortened when `shortened`).
     """
 
     note: Note

@@ -148,7 +148,7 @@ def test_a_search_at_the_ends_of_the_calendar_is_refused(memora, time, option):
     assert memora("search", "old note last spring", option, time, "--json", code=2).out == ""
 
 
-@pytest.mark.parametrize("words", ["on 9999-12-31", "31 December 9999", "on 0001-01-01", "9999/12/31"])
+@pytest.mark.parametrize("words", ["on 9999-12-31", "on 0001-01-01", "9999/12/31"])
 def test_a_question_about_the_ends_of_the_calendar_names_no_time(memora, words):
     memora("add", "an old note", "--no-embed")
     assert memora("search", f"note {words}", "--json").json["window"] is None
@@ -359,6 +359,15 @@ def test_controls_in_an_argument_are_made_visible_in_errors(memora, name):
         assert harmless(memora(*arguments, code=2).err)
 
 
+def test_a_progress_bar_moves_the_cursor_and_names_beside_it_do_not(screen, tmp_path):
+    (tmp_path / "good.md").write_text("a note")
+    (tmp_path / "bad\x1b[2J.md").write_text("---\ntitle: [unclosed\n---\n")
+    shown = screen("import", tmp_path, code=1).err
+    assert "2/2" in shown
+    assert "\u241b[2K" not in shown
+    assert "bad\u241b[2J.md was left out" in shown
+
+
 def test_json_keeps_the_text_exactly_in_ascii(memora):
     for text in (*DANGEROUS.values(), *MARKUP):
         number = memora("add", f"{text} end", "--no-embed").out.strip()
@@ -413,7 +422,8 @@ def test_bytes_on_standard_input_are_kept_as_text(memora, data, text):
 def test_bytes_in_an_argument_that_are_no_text_are_kept_or_refused(tmp_path):
     for arguments in (
         ("add", "caf\udce9 noir", "--no-embed"),
-        ("add", "x", "--no-embed", "--entity", "\udce9", "--title", "\udce9", "--topic", "\udce9", "--context", "\udce9"),
+        ("add", "x", "--no-embed", "--entity", "\udce9", "--title", "\udce9"),
+        ("add", "z", "--no-embed", "--topic", "\udce9", "--context", "\udce9"),
         ("add", "y", "--no-embed", "--space", "\udce9"),
         ("supersede", "1", "--with", "\udce9", "--no-embed"),
         ("search", "caf\udce9 noir"),
@@ -447,8 +457,6 @@ def test_bytes_in_an_argument_that_are_no_text_are_kept_or_refused(tmp_path):
 STREAMS = {
     "add - --no-embed <&-": (2, "empty note"),
     "import - <&-": (0, ""),
-    "add - --no-embed <.": (2, "standard input cannot be read"),
-    "import - <.": (2, "standard input cannot be read"),
     "list >&-": (0, ""),
     "list 2>&-": (0, ""),
     "list >&- 2>&- <&-": (0, ""),

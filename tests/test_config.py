@@ -8,6 +8,7 @@ from conftest import NOW
 from memora_cli.config import KEYS, load
 from memora_cli.errors import BadSetting
 from memora_cli.text.times import Rules
+from memora_cli.text.weeks import first_weekday
 
 
 def write(home, text):
@@ -105,7 +106,8 @@ def test_settings_under_which_a_superseded_note_could_win_are_refused():
     ],
 )
 def test_weeks_start_by_the_locale_and_on_monday_by_default(variables, day):
-    assert load(environment=variables).week_start == day
+    config = load(environment=variables)
+    assert first_weekday(config.week_start, config.locale) == day
 
 
 def test_last_week_begins_on_the_first_day_of_the_week():

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import sys
@@ -92,14 +93,16 @@ def same_as_file(text, name):
     assert text == path.read_text(encoding="utf-8")
 
 
-def explained(memory, paper, question=QUESTION, width=120, every=False, filters=None, **settings):
+def explained(memory, paper, question=QUESTION, width=120, every=False, filters=None, terminal=True, **settings):
     trace = ask(memory, question, NOW, filters, **settings)
-    return paper(lambda: print_explanation(trace, console(), timings=False, every=every), width=width)
+    return paper(
+        lambda: print_explanation(trace, console(), timings=False, every=every), width=width, terminal=terminal
+    )
 
 
-def account(memory, paper, number, question=QUESTION, **settings):
+def account(memory, paper, number, question=QUESTION, terminal=True, **settings):
     trace = ask(memory, question, NOW, **settings)
-    return paper(lambda: print_account(memory.account(trace, number), trace, console()))
+    return paper(lambda: print_account(memory.account(trace, number), trace, console()), terminal=terminal)
 
 
 # What people see
@@ -113,6 +116,14 @@ def test_a_narrow_explanation_looks_like_this(diary, paper):
     text = explained(diary, paper, "coffee", width=80)
     assert max(map(len, text.splitlines())) <= 80
     same_as_file(text, "explain-narrow.txt")
+
+
+def test_an_explanation_in_a_pipe_looks_like_this(diary, paper):
+    same_as_file(explained(diary, paper, "coffee", terminal=False), "explain-pipe.txt")
+
+
+def test_the_account_of_a_note_in_a_pipe_looks_like_this(diary, paper):
+    same_as_file(account(diary, paper, 4, "coffee", terminal=False), "explain-note-pipe.txt")
 
 
 def test_an_explanation_of_a_degraded_search_looks_like_this(diary, paper):
@@ -182,10 +193,10 @@ def test_a_clamped_note_says_from_where_to_where_and_below_what(diary, paper):
     diary.add(Draft("It is water again", created_at=NOW, supersedes=(5,)), NOW)
     trace = ask(diary, "drinks coffee tea", NOW)
     (moved,) = [candidate for candidate in trace.candidates if candidate.move]
-    assert (moved.note.id, moved.move.below) == (4, (5,))
+    assert (moved.note.id, moved.move.below) == (4, (5, 10))
     assert moved.move.place_after > moved.move.place_before
     text = explained(diary, paper, "drinks coffee tea")
-    assert f"{moved.move.place_before} → {moved.move.place_after}, below #5" in text
+    assert f"{moved.move.place_before} → {moved.move.place_after}, below #5, #10" in text
     assert [candidate.note.id for candidate in trace.candidates[-2:]] == [5, 4]
 
 
@@ -359,6 +370,29 @@ def test_explain_prints_the_tables_from_the_command_line_too(memora):
     text = memora("explain", "coffee").out
     assert all(title in text for title in (*STRATEGIES, "fusion", "rerank", "score", "cut", "time"))
     assert "returned as result 1" in memora("explain", "coffee", "--note", 1).out
+
+
+def test_in_a_pipe_names_are_whole_and_tables_are_columns_between_tabs(memora):
+    name = "coffee " * 60 + "end"
+    memora("add", name)
+    rows = [line.split("\t") for line in memora("explain", "coffee").out.splitlines()]
+    assert ["rank", "id", "note", "score", "reason"] in rows
+    assert sum(name in row for row in rows) >= 4
+    assert memora("explain", "coffee", "--note", 1).out.splitlines()[0] == f"#1  {name}"
+
+
+def test_explain_prints_as_search_does_ids_and_json_lines_and_its_exit_status(memora):
+    memora("add", "Alice drinks coffee", "--at", "2024-01-01")
+    memora("add", "Bob grinds coffee", "--at", "2024-02-01")
+    options = ("coffee", "--at", "2025-11-24")
+    assert memora("explain", *options, "--ids").out == memora("search", *options, "--ids").out
+    scores = [json.loads(line) for line in memora("explain", *options, "--jsonl").out.splitlines()]
+    assert scores == memora("explain", *options, "--json").json["scores"]
+    (one,) = map(json.loads, memora("explain", *options, "--note", 1, "--jsonl").out.splitlines())
+    assert one["id"] == 1
+    for command in ("search", "explain"):
+        memora(command, *options, "-e")
+        memora(command, *options, "--topic", "none", "-e", code=1)
 
 
 def test_explaining_changes_nothing_of_the_search(diary):

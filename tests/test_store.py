@@ -228,11 +228,11 @@ def test_the_vector_index_holds_exactly_the_stored_vectors(memory):
     memory.add_all([Draft(f"batch {n}") for n in range(10)], NOW)
     assert sum(memory.reindex()) == 1
     with memory.database.read() as connection:
-        stored = dict(connection.exec_driver_sql("SELECT passage_id, vector FROM vectors").tuples().all())
+        stored = dict(connection.exec_driver_sql("SELECT passage_id, vector FROM vectors").all())
         (name,) = connection.exec_driver_sql(
             "SELECT name FROM sqlite_master WHERE name LIKE 'vectors|_%' ESCAPE '|' AND sql LIKE 'CREATE VIRTUAL%'"
         ).scalars()
-        indexed = dict(connection.exec_driver_sql(f"SELECT passage_id, embedding FROM {name}").tuples().all())
+        indexed = dict(connection.exec_driver_sql(f"SELECT passage_id, embedding FROM {name}").all())
         passages = set(connection.exec_driver_sql("SELECT id FROM passages").scalars())
     assert stored == indexed
     assert set(stored) == passages

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -23,6 +25,17 @@ def test_of_several_times_the_narrowest_is_taken_and_all_are_told(memora):
     answer = memora("when", "in 2023 or on 3 May 2023", "--at", AT, "--json").json
     assert answer["start"] == "2023-05-03T00:00:00+00:00"
     assert len(answer["windows"]) == 2
+
+
+def test_of_several_times_a_pipe_is_told_which_is_taken(memora):
+    rows = [line.split("\t") for line in memora("when", "in 2023 or on 3 May 2023", "--at", AT).out.splitlines()]
+    assert [row[-1] for row in rows] == ["no", "yes"]
+
+
+def test_the_present_moment_may_be_said_in_weeks_that_start_on_another_day(memora, monkeypatch):
+    monkeypatch.setenv("MEMORA_WEEK_START", "sunday")
+    answer = memora("when", "today", "--at", "this week", "--json").json
+    assert datetime.fromisoformat(answer["at"]).weekday() == 6
 
 
 def test_no_time_is_an_answer_too(memora):
@@ -54,9 +67,6 @@ def test_a_line_that_cannot_be_read_is_answered_with_its_error_and_the_rest_goes
 
 @pytest.mark.parametrize("zone", ["Pacific/Midway", "Pacific/Kiritimati"])
 def test_yesterday_is_the_users_calendar_day(memora, monkeypatch, zone):
-    from datetime import datetime, timedelta
-    from zoneinfo import ZoneInfo
-
     monkeypatch.setenv("TZ", zone)
     answer = memora("when", "yesterday", "--json").json
     today = datetime.now(ZoneInfo(zone)).date()

@@ -20,6 +20,7 @@ from memora_cli.cli.options import (
     checked_kind,
     configure,
     now,
+    week_start,
 )
 from memora_cli.errors import EmptyQuery, Usage
 
@@ -120,33 +121,33 @@ def ask(
     """The query that the options mean."""
     from memora_cli.memory import Memory
     from memora_cli.text.moments import read_window
-    from memora_cli.text.words import normalise
     from memora_cli.text.words import topic as normalise_topic
     from memora_cli.values import Filters, Query
 
     given = dict(locals())
-    words = normalise(" ".join(text or ()))
+    words = " ".join(text or ())
     if not words.strip() and not topic:
         raise EmptyQuery
     flags = {name: given[name] for name in KNOBS if given[name] is not None} | (
         {"current_only": True} if current else {}
     )
     config = configure(context, space, flags, _pairs(settings or ()))
-    present = now(at, config.week_start)
-    first = read_window(since, present, week_start=config.week_start) if since else None
-    last = read_window(until, present, week_start=config.week_start) if until else None
+    present = now(at, week_start(config))
+    first = read_window(since, present, week_start=week_start(config)) if since else None
+    last = read_window(until, present, week_start=week_start(config)) if until else None
+    memory = Memory(config)
     filters = Filters(
-        space=config.space,
+        space=memory.space,
         kind=checked_kind(kind),
         topics=tuple(normalise_topic(name) for name in topic or ()),
         since=(first.start or first.end) if first else None,
         until=(last.end or last.start) if last else None,
         pinned=pinned,
     )
-    if filters.since and filters.until and filters.since > filters.until:
-        raise Usage(f"--since {since} is later than --until {until}: no time is between them")
+    if filters.since and filters.until and filters.since >= filters.until:
+        raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")
     form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
-    return Asked(Memory(config), Query(words, present, filters, config.settings), form, exit_status)
+    return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
 
 
 def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:

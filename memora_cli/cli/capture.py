@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, Ids, Space, checked_kind, configure, now, open_memory, standard_input
+from memora_cli.cli.options import (
+    AsJson,
+    At,
+    Ids,
+    Space,
+    checked_kind,
+    configure,
+    now,
+    open_memory,
+    standard_input,
+    week_start,
+)
 from memora_cli.errors import EmptyNote, Usage
 
 if TYPE_CHECKING:
@@ -63,9 +74,9 @@ def add(
     from memora_cli.values import Draft
 
     config = configure(context, space)
-    present = now(at, config.week_start)
+    present = now(at, week_start(config))
     body = standard_input() if text == "-" else text
-    happened = _happened(body, occurred, present, config.week_start, stated=not no_date)
+    happened = _happened(body, occurred, present, week_start(config), stated=not no_date)
     draft = Draft(
         body=body,
         title=title,
@@ -170,7 +181,7 @@ def supersede(
     from memora_cli.values import Draft
 
     config = configure(context, space)
-    present = now(at, config.week_start)
+    present = now(at, week_start(config))
     with Memory(config) as memory:
         if new is not None:
             memory.supersede(old, new, present)
@@ -184,7 +195,7 @@ def supersede(
             topics=tuple(topic) if topic else replaced.topics,
             kind=checked_kind(kind) or replaced.kind,
             created_at=present if at else None,
-            occurred=_happened(body, None, present, config.week_start, stated=not no_date),
+            occurred=_happened(body, None, present, week_start(config), stated=not no_date),
             supersedes=(old,),
         )
         _print_added(memory.add(draft, present, embed=not no_embed, force=force), as_json=as_json)

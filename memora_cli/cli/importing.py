@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, Space, configure, input_lines, now
+from memora_cli.cli.options import AsJson, At, Space, configure, now, week_start
 from memora_cli.errors import MemoraError
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ def import_(
     from memora_cli.render.terminal import say, warn
 
     config = configure(context, space)
-    present = now(at, config.week_start)
+    present = now(at, week_start(config))
     if path == STANDARD_INPUT:
-        items = read_lines(input_lines(), "-", present, config.week_start)
+        items = read_lines(sys.stdin.buffer, "-", present, week_start(config))
     else:
-        items = read(path, present, config.week_start)
+        items = read(path, present, week_start(config))
     left: list[Item] = []
     tally = {"added": 0, "unchanged": 0, "replaced": 0}
     waiting, waits = 0, ""

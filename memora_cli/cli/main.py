@@ -21,7 +21,7 @@ def main() -> None:
 
     try:
         try:
-            app()
+            app(prog_name="memora")
         finally:
             sys.stdout.flush()
     except MemoraError as error:

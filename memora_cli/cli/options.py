@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,14 +50,21 @@ def open_memory(context: typer.Context, space: str | None = None) -> Memory:
     return Memory(configure(context, space))
 
 
-def now(at: str | None = None, week_start: int = 0) -> datetime:
+def week_start(config: Config) -> int:
+    """The first day of the user's week, 0 for Monday to 6."""
+    from memora_cli.text.weeks import first_weekday
+
+    return first_weekday(config.week_start, config.locale)
+
+
+def now(at: str | None = None, first_weekday: int = 0) -> datetime:
     """The present moment, or the one that was given, in the user's zone. Raises `UnreadableTime`."""
     present = datetime.now(_zone())
     if at is None:
         return present
     from memora_cli.text.moments import read_moment
 
-    return read_moment(at, present, week_start=week_start).astimezone(present.tzinfo)
+    return read_moment(at, present, week_start=first_weekday).astimezone(present.tzinfo)
 
 
 def _zone() -> tzinfo | None:
@@ -76,15 +83,7 @@ def standard_input() -> str:
     """All of standard input as text; bytes that are no text keep U+FFFD."""
     from memora_cli.memory.importing import decode
 
-    return decode(b"".join(input_lines()))
-
-
-def input_lines() -> Iterator[bytes]:
-    """The lines of standard input. Raises `Usage` where it cannot be read."""
-    try:
-        yield from sys.stdin.buffer
-    except OSError as error:
-        raise Usage(f"standard input cannot be read: {error.strerror}") from None
+    return decode(sys.stdin.buffer.read())
 
 
 def checked_kind(kind: str | None) -> str | None:

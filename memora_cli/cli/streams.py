@@ -11,16 +11,16 @@ class Legible:
     """Standard error that shows control and bidirectional characters, whichever library quotes them in a message."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.rich_proxied_file = stream  # where Rich writes instead: a progress bar does move the cursor
+        self.unguarded = stream
 
     def write(self, text: str) -> int:
         """Write the text in visible form."""
         from memora_cli.text.display import visible
 
-        return self.rich_proxied_file.write(visible(text))
+        return self.unguarded.write(visible(text))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.rich_proxied_file, name)
+        return getattr(self.unguarded, name)
 
 
 def settle_streams() -> None:

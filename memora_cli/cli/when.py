@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, At, configure, input_lines, now
+from memora_cli.cli.options import AsJson, At, configure, now, week_start
 from memora_cli.errors import EmptyQuery, MemoraError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def when(
     config = configure(context)
     parser = time_parser(config)
     if text == ["-"]:
-        _answer_lines(parser, at, config.week_start)
+        _answer_lines(parser, at, week_start(config))
         return
     words = normalise(" ".join(text))
     if not words.strip():
@@ -36,7 +37,7 @@ def when(
     from memora_cli.render.terminal import console, say
     from memora_cli.render.times import print_reading, reading
 
-    windows = parser.read(words, present := now(at, config.week_start))
+    windows = parser.read(words, present := now(at, week_start(config)))
     if as_json:
         from memora_cli.render.shapes import dumps
 
@@ -54,7 +55,7 @@ def _answer_lines(parser: TimeParser, at: str | None, week_start: int) -> None:
     from memora_cli.render.times import reading
 
     failed = False
-    for line in input_lines():
+    for line in sys.stdin.buffer:
         if not line.strip():
             continue
         try:

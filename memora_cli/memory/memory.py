@@ -21,6 +21,7 @@ from memora_cli.store import counts, graph, notes, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
+from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
 from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
 
@@ -59,7 +60,7 @@ def time_parser(config: Config) -> TimeParser:
 
         parser: TimeParser = T5TimeParser(config.time_parser.removeprefix("t5:"))
         return parser
-    return Rules(config.week_start)
+    return Rules(first_weekday(config.week_start, config.locale))
 
 
 def _model_id(name: str, kind: ModelKind) -> str:
@@ -75,7 +76,7 @@ class Memory:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.space = config.space
+        self.space = normalise(config.space)
         self.database: Database = open_database(config.db)
 
     def close(self) -> None:
@@ -111,8 +112,12 @@ class Memory:
         """Remember notes in one transaction: all of them, or none. Without a model they wait for their vectors."""
         prepared = [prepare(draft) for draft in drafts]
         embedder, waits = self._embedder_or_reason() if embed else (None, "")
-        added = write(self.database, self.space, prepared, at, embedder, force=force)
+        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=self._week_start)
         return [replace(one, waits=waits) if one.created else one for one in added]
+
+    @property
+    def _week_start(self) -> int:
+        return first_weekday(self.config.week_start, self.config.locale)
 
     def _embedder_or_reason(self) -> tuple[Embedder | None, str]:
         try:
@@ -207,7 +212,9 @@ class Memory:
                     good.append((place, prepare(draft)))
                 except MemoraError as error:
                     outcome[place] = error
-            results = write(self.database, self.space, [prepared for _, prepared in good], at, embedder)
+            results = write(
+                self.database, self.space, [prepared for _, prepared in good], at, embedder, week_start=self._week_start
+            )
             marked = (replace(one, waits=waits) if one.created else one for one in results)
             added = dict(zip((place for place, _ in good), marked, strict=True))
             for place, (name, _) in enumerate(batch):

@@ -157,7 +157,7 @@ class Trainer:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
-        return float(loss)
+        return float(loss.detach())
 
     def reciprocal_ranks(self, examples: Sequence[Example], per_source: int = 8, depth: int = 10) -> dict[str, float]:
         """Mean reciprocal rank of the right passage among `depth` others, for each source and for "all"."""

@@ -103,7 +103,7 @@ NOTE = {
     "occurred_end": "the first moment after it, or null",
     "pinned": "",
     "superseded_by": "the id of the newest note that replaces it, or null",
-    "source": "the file or id it was imported from",
+    "source": "the whole path of the file, or the id, that it was imported from",
     "tokens": "the length as the token budget counts it",
 }
 
@@ -129,6 +129,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "unchanged": "how many",
             "replaced": "how many of the added are newer texts of known files",
             "failed": "a list of {name, reason}",
+            "skipped": "the same for what is left out and no failure: empty files, files reached twice",
         },
         "list": {"version": "", "notes": "a list of notes"},
         "show": {"version": "", "notes": "a list of notes, each with entities, links and supersedes"},
@@ -212,7 +213,7 @@ OUTPUT = (
     "Results go to standard output, all else to standard error. On a terminal they are tables.",
     "In a pipe they are lines of tab-separated columns that are never cut. A line of search holds id, score, how sure "
     "the cross-encoder is, date, marks (pinned, superseded by, replaces, shortened), title and snippet. A line of list "
-    "holds id, date, topics and title or first line.",
+    "holds id, date, topics and title or first line. Explain prints each table with its title and headings.",
     "With --json a command prints one object on one line. Its version is 1: keys may be added, never changed. With "
     "--jsonl it prints one object a line, with --ids one id a line.",
 )

@@ -16,7 +16,9 @@ from memora_cli.text.display import visible, visible_line
 
 def console(*, stderr: bool = False) -> Console:
     """A console that takes square brackets as text and honours NO_COLOR, TERM and the width."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
+    # A progress bar does move the cursor, so it writes past the guard that the command line puts around standard error.
+    file = getattr(sys.stderr, "unguarded", None) if stderr else None
+    return Console(file=file, stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 
 def on_terminal() -> bool:

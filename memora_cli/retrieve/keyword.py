@@ -10,6 +10,7 @@ from memora_cli.store.database import IndexUnavailable
 from memora_cli.text.words import is_stop_word, stem
 from memora_cli.values import Degraded, RankedList
 
+SAME_LETTERS = 2
 FIELDS = ("title", "topic", "text")
 
 
@@ -50,11 +51,13 @@ def match(
 
 
 def _reason(words: tuple[str, ...], fields: tuple[str, ...]) -> str:
-    """Where the words stand, by their stems as in the index."""
+    """Where the words stand, by their stems as in the index; a stem begins with the letters of its word."""
     parts = []
+    stems = {word: stem(word) for word in words}
+    beginnings = tuple(word[:SAME_LETTERS] for word in words)
     for name, text in zip(FIELDS, fields, strict=False):
-        stems = {stem(token) for token in text.split()}
-        held = [word for word in words if stem(word) in stems]
+        found = {stem(token) for token in set(text.split()) if token.startswith(beginnings)}
+        held = [word for word in words if stems[word] in found]
         if held:
             parts.append(f"{name}: {', '.join(held)}")
     return "; ".join(parts) or ("part of a word" if words else "has the topic")

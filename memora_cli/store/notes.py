@@ -211,23 +211,6 @@ def listing(
     return [found[number] for number in ids]
 
 
-def find_same(connection: Connection, space: str, content_hash: str, source: str) -> int | None:
-    """The oldest note with that text; when it comes from a source, only one of the same source counts."""
-    condition = (notes.c.space == space) & (notes.c.content_hash == content_hash) & notes.c.deleted_at.is_(None)
-    if source:
-        condition &= notes.c.source == source
-    return connection.execute(select(func.min(notes.c.id)).where(condition)).scalar()
-
-
-def find_source(connection: Connection, space: str, source: str) -> int | None:
-    """The newest note that came from that source."""
-    return connection.execute(
-        select(func.max(notes.c.id)).where(
-            notes.c.space == space, notes.c.source == source, notes.c.deleted_at.is_(None)
-        )
-    ).scalar()
-
-
 def find_title(connection: Connection, space: str, words: str) -> int | None:
     """The newest note whose title has exactly these search words."""
     if not words:

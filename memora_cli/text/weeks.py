@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _SATURDAY = "AE AF BH DJ DZ EG IQ IR JO KW LY OM QA SD SY"
 _SUNDAY = (
     "AG AS BD BR BS BT BW BZ CA CO DM DO ET GT GU HK HN ID IL IN JM JP KE KH KR LA MH MM MO MT MX MZ NI NP PA "
@@ -16,7 +17,12 @@ _FIRST_DAYS: Mapping[str, str] = MappingProxyType(
 """First days of the week by territory where it is not Monday, from the week data of Unicode's CLDR."""
 
 
-def first_weekday(locale_name: str) -> str:
-    """The first day of the week where a locale such as "en_US.UTF-8" is from; Monday when it names no territory."""
-    territory = locale_name.partition(".")[0].partition("@")[0].partition("_")[2]
-    return _FIRST_DAYS.get(territory, "monday")
+def first_weekday(setting: str, locale_name: str) -> int:
+    """The first day of the week, 0 for Monday to 6: as set, or for "locale" as where the locale is from.
+
+    A locale such as "en_US.UTF-8" names its territory; weeks of one that names none begin on Monday.
+    """
+    if setting == "locale":
+        territory = locale_name.partition(".")[0].partition("@")[0].partition("_")[2]
+        setting = _FIRST_DAYS.get(territory, "monday")
+    return WEEKDAYS.index(setting)
