@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -97,7 +98,16 @@ class Memory:
     @functools.cached_property
     def reranker(self) -> Reranker:
         """The configured cross-encoder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_reranker(self.config.reranker)
+        return self._reranker_loading.result()
+
+    @functools.cached_property
+    def _reranker_loading(self) -> Future[Reranker]:
+        """The cross-encoder being loaded beside other work."""
+        loader = ThreadPoolExecutor(1)
+        try:
+            return loader.submit(load_reranker, self.config.reranker)
+        finally:
+            loader.shutdown(wait=False)
 
     @functools.cached_property
     def time_parser(self) -> TimeParser:
@@ -147,6 +157,8 @@ class Memory:
             text = shorten(text, max_tokens)
             return text, count_tokens(text)
 
+        if query.settings.rerank and "reranker" not in self.__dict__:
+            _ = self._reranker_loading  # it loads while the strategies run
         return pipeline.search(
             replace(query, text=normalise(query.text)),
             self.database,
