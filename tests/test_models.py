@@ -271,6 +271,7 @@ def test_a_training_group_starts_with_the_answer_and_dates_all_passages_or_none(
         assert right.split("]")[0][-4:] != twin.split("]")[0][-4:]
 
 
+@pytest.mark.models
 def test_row_wise_int8_stays_near_the_original_graph() -> None:
     onnx = pytest.importorskip("onnx", reason="needs the extra memora-cli[models]")
     import onnxruntime
