@@ -119,6 +119,7 @@ def write(
         start += len(prepared.texts)
     with database.write() as connection:
         results, written = [], []
+        links: list[graph.Link] = []
         for prepared in batch:
             same = None if force else same_as(connection, space, prepared)
             if same is not None:
@@ -130,12 +131,13 @@ def write(
             supersede(connection, space, prepared.draft.supersedes, added.id, at)
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
-                _insert_vectors(
-                    database, connection, space, embedder.id, added.id, matrix[first : first + len(prepared.texts)]
-                )
+                rows = matrix[first : first + len(prepared.texts)]
+                links += _insert_vectors(database, connection, space, embedder.id, added.id, rows)
             written.append((added.id, prepared))
+        graph.mention(connection, space, {note_id: _entities(prepared.draft) for note_id, prepared in written})
         for note_id, prepared in written:
-            connect(connection, space, note_id, prepared, at, week_start)
+            links += connect(connection, space, note_id, prepared, at, week_start)
+        graph.link(connection, space, links)
     return results
 
 
@@ -210,8 +212,8 @@ def is_dated(draft: Draft) -> bool:
 
 def _insert_vectors(
     database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
-) -> None:
-    """Store a note's vectors and link it to the notes that mean nearly the same."""
+) -> list[graph.Link]:
+    """Store a note's vectors; the links to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
     vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
     best: dict[int, float] = {}
@@ -225,30 +227,30 @@ def _insert_vectors(
                 best[other] = max(cosine, best.get(other, 0.0))
     here = notes.standing(connection, space, best)
     nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))
-    graph.link(
-        connection,
-        space,
-        [graph.Link(note_id, other, "semantic", min(1.0, best[other])) for other in nearest[: graph.SEMANTIC_NEAREST]],
-    )
+    return [
+        graph.Link(note_id, other, "semantic", min(1.0, best[other])) for other in nearest[: graph.SEMANTIC_NEAREST]
+    ]
+
+
+def _entities(draft: Draft) -> list[tuple[str, str, str]]:
+    """Key, name and origin of what a note is about."""
+    return [
+        (entity_key(entity.name), entity.name, entity.source)
+        for entity in extract(draft.title, draft.body, draft.topics, draft.entities)
+    ]
 
 
 def connect(
     connection: Connection, space: str, note_id: int, prepared: Prepared, at: datetime, week_start: int
-) -> None:
-    """Entities, mentioned times, and the links in time and by cause, of a note."""
+) -> list[graph.Link]:
+    """Record the times that a note mentions and the titles it waits for; its links in time and by cause."""
     draft = prepared.draft
     created_at = draft.created_at or at
-    found = [
-        (entity_key(entity.name), entity.name, entity.source)
-        for entity in extract(draft.title, draft.body, draft.topics, draft.entities)
-    ]
-    graph.mention(connection, space, {note_id: found})
     text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
     said = find_windows(text, created_at.astimezone(at.tzinfo), week_start=week_start, sure_only=True)
     times.mention(connection, space, note_id, said[:MOST_MENTIONS])
     event_at = (draft.occurred.start if draft.occurred else None) or created_at
-    if is_dated(draft):
-        graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
+    links = graph.near_in_time(connection, space, note_id, event_at) if is_dated(draft) else []
     causes = dict.fromkeys((*draft.links, *(("caused-by", target) for target in because_links(draft.body))))
     for relation, title in causes:
         words = search_text(title)
@@ -256,8 +258,10 @@ def connect(
         if target is None:
             graph.link_pending(connection, space, note_id, relation, words)
         else:
-            graph.link(connection, space, [graph.Link(note_id, target, relation, 1.0)])
-    graph.resolve_pending(connection, space, note_id, [search_text(draft.title)] if draft.title else [])
+            links.append(graph.Link(note_id, target, relation, 1.0))
+    if draft.title:
+        graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
+    return links
 
 
 def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
@@ -276,5 +280,6 @@ def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: 
             rows = matrix[start : start + len(spans[note.id])]
             start += len(rows)
             if note.id in waiting:
-                _insert_vectors(database, connection, space, embedder.id, note.id, rows)
+                links = _insert_vectors(database, connection, space, embedder.id, note.id, rows)
+                graph.link(connection, space, links)
     return len(waiting)
