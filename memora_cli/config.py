@@ -201,7 +201,7 @@ def _checked(key: str, value: Any, origin: str) -> Any:
     if key.startswith("weights."):
         return _number(key, value, origin, (0.0, 1000.0), whole=False)
     if key in NUMBERS:
-        if key == "min_score" and value is None:
+        if key in ("min_score", "rerank_weight") and value is None:
             return None
         return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key), int))
     if not isinstance(value, str) or not value:

@@ -16,7 +16,7 @@ from memora_cli.rank.complete import complete, heads
 from memora_cli.rank.cut import cut
 from memora_cli.rank.fuse import fuse
 from memora_cli.rank.read import best_passage, dated
-from memora_cli.rank.rerank import rerank
+from memora_cli.rank.rerank import rerank, share
 from memora_cli.retrieve.graph import graph
 from memora_cli.retrieve.keyword import keyword
 from memora_cli.retrieve.semantic import semantic
@@ -63,7 +63,7 @@ def search(
         with clock("rerank"):
             top = _with_passages(connection, query, completed, understood.words)
             logits, reranked_by, degraded = _read(query, top, reranker)
-            reranked = rerank(top, logits, query.settings.rerank_weight)
+            reranked = rerank(top, logits, share(query.settings.rerank_weight, understood.question))
         with clock("adjust"):
             adjusted = adjust(reranked, query.at, query.settings)
         with clock("clamp"):

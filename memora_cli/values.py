@@ -94,7 +94,10 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Every number a search depends on; each is configuration and a search flag."""
+    """Every number a search depends on; each is configuration and a search flag.
+
+    Without a `rerank_weight` the query decides, see `rank.rerank.share`.
+    """
 
     limit: int = 8
     max_tokens: int = 4096
@@ -108,7 +111,7 @@ class Settings:
     entry_floor: float = 0.5
     rerank: bool = True
     rerank_top: int = 20
-    rerank_weight: float = 0.3
+    rerank_weight: float | None = None
     recency_weight: float = 0.1
     half_life_days: float = 90.0
     pinned_bonus: float = 0.2
@@ -190,13 +193,17 @@ class RankedList:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What a query was taken to mean. `windows` are all time expressions, `window` the one that is searched."""
+    """What a query was taken to mean. `windows` are all time expressions, `window` the one that is searched.
+
+    `question` tells a question from a few words or a title.
+    """
 
     words: tuple[str, ...]
     window: Window | None = None
     windows: tuple[Window, ...] = ()
     entities: tuple[str, ...] = ()
     embedding: tuple[float, ...] | None = None
+    question: bool = False
     degraded: tuple[Degraded, ...] = ()
 
 

@@ -16,6 +16,19 @@ def sigmoid(logit: float) -> float:
     return math.exp(logit) / (1.0 + math.exp(logit))
 
 
+QUESTION_SHARE = 0.3
+WORDS_SHARE = 0.1
+"""λ for a question and for any other query. The bundled cross-encoder learned from questions: on these it gains much,
+while on titles and lists of words a large share of it loses (the README has the numbers)."""
+
+
+def share(setting: float | None, question: bool) -> float:
+    """λ, the share of the cross-encoder in relevance: as it was set, else by what the query is."""
+    if setting is not None:
+        return setting
+    return QUESTION_SHARE if question else WORDS_SHARE
+
+
 def rerank(candidates: Sequence[Candidate], logits: Mapping[int, float], weight: float) -> tuple[Candidate, ...]:
     """Relevance `(1 − λ)·rrf/best_rrf + λ·σ/best_σ` from the logits by note id, best first.
 

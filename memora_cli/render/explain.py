@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memora_cli.rank.rerank import share
 from memora_cli.render.terminal import day, ids, number, pairs, safe, show, table
 from memora_cli.values import Candidate, Note, RankedList, Trace, Window
 
@@ -122,7 +123,7 @@ def _reranking(trace: Trace, most: int | None) -> Table | Text:
     if not read:
         why = "off" if not trace.query.settings.rerank else "did not run"
         return Text.assemble(("\nrerank", "bold"), f"  {why}: relevance is the fused part alone")
-    weight = trace.query.settings.rerank_weight
+    weight = share(trace.query.settings.rerank_weight, trace.understood.question)
     grid = table(
         ("id", "right"),
         ("note", "name"),

@@ -8,6 +8,7 @@ from datetime import datetime, tzinfo
 from typing import Any
 
 from memora_cli.memory import Added, NoteView, Statistics
+from memora_cli.rank.rerank import share
 from memora_cli.text.snippets import snippet
 from memora_cli.values import Account, Candidate, Note, Score, Trace, Window
 
@@ -172,7 +173,7 @@ def explain(trace: Trace) -> Shape:
         "settings": {
             "rrf_k": trace.query.settings.rrf_k,
             "weights": dict(trace.query.settings.weights),
-            "rerank_weight": trace.query.settings.rerank_weight,
+            "rerank_weight": share(trace.query.settings.rerank_weight, trace.understood.question),
             "recency_weight": trace.query.settings.recency_weight,
             "half_life_days": trace.query.settings.half_life_days,
             "pinned_bonus": trace.query.settings.pinned_bonus,

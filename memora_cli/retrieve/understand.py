@@ -13,6 +13,7 @@ from memora_cli.store import graph
 from memora_cli.store.database import Database
 from memora_cli.text.dates import choose_window
 from memora_cli.text.entities import query_entities, query_ngrams
+from memora_cli.text.questions import is_question
 from memora_cli.text.times import TimeParser
 from memora_cli.text.words import query_words
 from memora_cli.values import Degraded, Query, Understood, Window
@@ -59,4 +60,13 @@ def understand(
         embedding, model = tuple(loaded.embed([query.text])[0].tolist()), loaded.id
     except Exception as error:  # whatever the model does, words still find notes
         degraded += (Degraded("embedder", str(error) or type(error).__name__),)
-    return Understood(words, choose_window(windows), windows, entities, embedding, degraded), model
+    understood = Understood(
+        words,
+        choose_window(windows),
+        windows,
+        entities,
+        embedding,
+        question=is_question(query.text),
+        degraded=degraded,
+    )
+    return understood, model
