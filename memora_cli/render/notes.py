@@ -102,7 +102,7 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
     """Notes, newest first."""
     if not on_terminal():
         for note in values:
-            say(plain((note.id, day(note.occurred_start or note.created_at, zone), ",".join(note.topics), note.name)))
+            say(plain((note.id, day(note.created_at, zone), ",".join(note.topics), note.name)))
         return
     if not values:
         warn("memora: no notes here yet: memora add TEXT makes one")
@@ -115,9 +115,7 @@ def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> Non
         if note.superseded_by:
             name.stylize("dim")
             name.append(f"  superseded by {ids(note.superseded_by)}", style="italic")
-        grid.add_row(
-            f"#{note.id}", day(note.occurred_start or note.created_at, zone), name, safe(", ".join(note.topics))
-        )
+        grid.add_row(f"#{note.id}", day(note.created_at, zone), name, safe(", ".join(note.topics)))
     show(grid, console)
 
 

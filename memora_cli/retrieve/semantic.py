@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement
 
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import conditions, vectors
+from memora_cli.store import conditions, counts, vectors
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import Degraded, RankedList
 
@@ -16,6 +16,8 @@ def semantic(source: Source) -> RankedList:
     """Nearest first; a note's score is its best passage's cosine, in [floor, 1]."""
     if source.understood.embedding is None:
         return RankedList("semantic", skipped="the query has no embedding")
+    if not counts.total(source.connection, source.space):
+        return RankedList("semantic", skipped="there are no notes", backend="none")
     if not vectors.any_of(source.connection, source.space, source.model):
         why = "no note has a vector of this model yet: run memora reindex"
         return RankedList("semantic", skipped=why, degraded=(Degraded("vectors", why),), backend="none")

@@ -110,7 +110,8 @@ def entities_of(connection: Connection, space: str, note_ids: Collection[int]) -
 def edges(connection: Connection, space: str, note_ids: Collection[int], hub: int) -> list[Edge]:
     """All edges that leave these notes; an entity in more than `hub` notes is a hub and connects nothing.
 
-    Temporal and semantic links lead both ways. A causal link does too, as an answer may be asked from either end.
+    With 0 for `hub` only links count. Temporal and semantic links lead both ways. A causal link does too, as an answer
+    may be asked from either end.
     Entity edges have weight 1.0 between the only two holders, damped by the square root of the holders beyond that.
     """
     found = []
@@ -125,6 +126,8 @@ def edges(connection: Connection, space: str, note_ids: Collection[int], hub: in
             found.append(Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight))
         if row.target_id in wanted:
             found.append(Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight))
+    if hub < 2:
+        return found
     held = (
         select(mentions.c.entity_id, func.count().label("notes"))
         .where(
