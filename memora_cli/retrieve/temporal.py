@@ -32,7 +32,7 @@ def temporal(source: Source) -> RankedList:
     for scope in source.scopes():
         meets = conditions.meets(window.start, window.end)
         if source.understood.embedding is not None:
-            near |= nearest_notes(source, scope & (meets | times.mentions(window)), limit)
+            near |= nearest_notes(source, scope & (meets | times.mentions(source.space, window)), limit)
         events |= times.events(source.connection, scope & meets, limit)
         events |= times.events(source.connection, scope & ~meets, limit, around=window)
         said |= times.mentioned(source.connection, scope, window, limit * MENTIONS)
