@@ -13,7 +13,7 @@ from itertools import islice
 from memora_cli import pipeline
 from memora_cli.config import Config
 from memora_cli.errors import MemoraError, ModelUnusable
-from memora_cli.memory.writing import Added, embed_waiting, prepare, require, supersede, write
+from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
@@ -120,20 +120,19 @@ class Memory:
 
     def add_all(self, drafts: Sequence[Draft], at: datetime, *, embed: bool = True, force: bool = False) -> list[Added]:
         """Remember notes in one transaction: all of them, or none. Without a model they wait for their vectors."""
-        prepared = [prepare(draft) for draft in drafts]
-        embedder, waits = self._embedder_or_reason() if embed else (None, "")
-        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=self._week_start)
-        return [replace(one, waits=waits) if one.created else one for one in added]
+        return self._write([prepare(draft) for draft in drafts], at, embed=embed, force=force)
 
-    @property
-    def _week_start(self) -> int:
-        return first_weekday(self.config.week_start, self.config.locale)
-
-    def _embedder_or_reason(self) -> tuple[Embedder | None, str]:
+    def _write(
+        self, prepared: Sequence[Prepared], at: datetime, *, embed: bool = True, force: bool = False
+    ) -> list[Added]:
+        embedder, waits = None, ""
         try:
-            return self.embedder, ""
+            embedder = self.embedder if embed else None
         except ModelUnusable as error:
-            return None, str(error)
+            waits = str(error)
+        week_start = first_weekday(self.config.week_start, self.config.locale)
+        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=week_start)
+        return [replace(one, waits=waits) if one.created else one for one in added]
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -215,7 +214,6 @@ class Memory:
         self, drafts: Iterable[tuple[str, Draft]], at: datetime
     ) -> Iterator[tuple[str, Added | MemoraError]]:
         """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
-        embedder, waits = self._embedder_or_reason()
         waiting = iter(drafts)
         while batch := list(islice(waiting, BATCH)):
             good, outcome = [], {}
@@ -224,11 +222,8 @@ class Memory:
                     good.append((place, prepare(draft)))
                 except MemoraError as error:
                     outcome[place] = error
-            results = write(
-                self.database, self.space, [prepared for _, prepared in good], at, embedder, week_start=self._week_start
-            )
-            marked = (replace(one, waits=waits) if one.created else one for one in results)
-            added = dict(zip((place for place, _ in good), marked, strict=True))
+            results = self._write([prepared for _, prepared in good], at)
+            added = dict(zip((place for place, _ in good), results, strict=True))
             for place, (name, _) in enumerate(batch):
                 yield name, outcome.get(place) or added[place]
 

@@ -16,9 +16,9 @@ def semantic(source: Source) -> RankedList:
     """Nearest first; a note's score is its best passage's cosine, in [floor, 1]."""
     if source.understood.embedding is None:
         return RankedList("semantic", skipped="the query has no embedding")
-    if not counts.total(source.connection, source.space):
-        return RankedList("semantic", skipped="there are no notes", backend="none")
     if not vectors.any_of(source.connection, source.space, source.model):
+        if not counts.total(source.connection, source.space):
+            return RankedList("semantic", skipped="there are no notes", backend="none")
         why = "no note has a vector of this model yet: run memora reindex"
         return RankedList("semantic", skipped=why, degraded=(Degraded("vectors", why),), backend="none")
     best: dict[int, tuple[int, float]] = {}
@@ -49,8 +49,6 @@ def nearest_notes(
     import numpy
 
     vector = numpy.asarray(source.understood.embedding, dtype="<f4")
-    within = conditions.in_space(source.space) if scope is None else scope
-    best: dict[int, tuple[int, float]] = {}
     index = source.database.index
     wanted = min(limit * PASSAGES_PER_NOTE, index.most_nearest)
     while True:
@@ -59,13 +57,14 @@ def nearest_notes(
         except IndexUnavailable:
             if not scan:
                 raise
-            rows = vectors.scan(source.connection, source.model, vector, within)
-        for passage_id, note_id, cosine in rows:
-            if note_id not in best or cosine > best[note_id][1]:
-                best[note_id] = (passage_id, cosine)
+            break
+        # Nearest first, so that of a note's passages the first read backwards, its nearest, is what stays.
+        best = {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}
         if len(best) >= limit or len(rows) < wanted:
             return best
         if wanted == index.most_nearest:
-            rows = vectors.scan(source.connection, source.model, vector, within)
-            return {note_id: (passage, cosine) for passage, note_id, cosine in reversed(rows)}
+            break
         wanted = min(2 * wanted, index.most_nearest)
+    within = conditions.in_space(source.space) if scope is None else scope
+    rows = vectors.scan(source.connection, source.model, vector, within)
+    return {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}

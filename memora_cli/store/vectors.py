@@ -71,18 +71,20 @@ def scan(
     return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
 
 
-def waiting(connection: Connection, space: str, model: str) -> int:
-    """How many notes have a passage without a vector of that model."""
-    lacking = ~(
+def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
+    """The condition over `passages` of the space that it has no vector of that model."""
+    has_vector = (
         select(vectors.c.passage_id)
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    return int(
-        connection.execute(
-            select(func.count(func.distinct(passages.c.note_id))).where(passages.c.space == space, lacking)
-        ).scalar_one()
-    )
+    return (passages.c.space == space) & ~has_vector
+
+
+def waiting(connection: Connection, space: str, model: str) -> int:
+    """How many notes have a passage without a vector of that model."""
+    count = select(func.count(func.distinct(passages.c.note_id))).where(_lacks_vector(space, model))
+    return int(connection.execute(count).scalar_one())
 
 
 def any_of(connection: Connection, space: str, model: str) -> bool:
@@ -93,12 +95,5 @@ def any_of(connection: Connection, space: str, model: str) -> bool:
 
 def lacking(connection: Connection, space: str, model: str, limit: int) -> list[int]:
     """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
-    has_vector = (
-        select(vectors.c.passage_id)
-        .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
-        .exists()
-    )
-    statement = (
-        select(passages.c.note_id).distinct().where(passages.c.space == space, ~has_vector).order_by(passages.c.note_id)
-    )
-    return list(connection.execute(statement.limit(limit)).scalars())
+    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model)).order_by(passages.c.note_id)
+    return list(connection.execute(found.limit(limit)).scalars())
