@@ -12,9 +12,10 @@ from types import MappingProxyType
 from typing import Any
 
 from memora_cli.errors import BadSetting
-from memora_cli.values import Settings
+from memora_cli.values import FUSION_WEIGHTS, Settings
 
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
+FUSIONS = tuple(FUSION_WEIGHTS)
 BACKENDS = ("auto", "fts5", "like")
 WEEK_STARTS = ("locale", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
@@ -119,7 +120,7 @@ def load(
         "time_parser": Origin("rules", "default"),
         "week_start": Origin("locale", "default"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
-        **{f"weights.{name}": Origin(defaults.weights[name], "default") for name in STRATEGIES},
+        **{f"weights.{name}": Origin(None, "default") for name in STRATEGIES},
     }
     for origin_of, values in layers:
         for key, value in values.items():
@@ -129,8 +130,10 @@ def load(
             found[key] = Origin(_checked(key, value, origin), origin)
     if found["db"].value is None:
         found["db"] = Origin(default_database(), "default")
-    weights = MappingProxyType({name: float(found[f"weights.{name}"].value) for name in STRATEGIES})
-    settings = replace(defaults, weights=weights, **{key: found[key].value for key in SEARCHING})
+    weights = {name: float(set_.value) for name in STRATEGIES if (set_ := found[f"weights.{name}"]).value is not None}
+    settings = replace(defaults, weights=MappingProxyType(weights), **{key: found[key].value for key in SEARCHING})
+    for name in set(STRATEGIES) - set(weights):
+        found[f"weights.{name}"] = Origin(settings.weight(name), "default")
     check(settings)
     return Config(
         db=str(found["db"].value),
@@ -194,7 +197,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 def _checked(key: str, value: Any, origin: str) -> Any:
     """The value in its type and range; environment variables arrive as text."""
-    if key in ("rerank", "current_only"):
+    if key in ("rerank", "current_only", "updates"):
         if (said := str(value).lower()) not in TRUTH:
             raise BadSetting(f"{origin}: {key} is true or false, not {value!r}")
         return TRUTH[said]
@@ -206,7 +209,7 @@ def _checked(key: str, value: Any, origin: str) -> Any:
         return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key), int))
     if not isinstance(value, str) or not value:
         raise BadSetting(f"{origin}: {key} is a text, not {value!r}")
-    choices = {"backend": BACKENDS, "week_start": WEEK_STARTS}.get(key)
+    choices = {"backend": BACKENDS, "fusion": FUSIONS, "week_start": WEEK_STARTS}.get(key)
     if choices and value not in choices:
         raise BadSetting(f"{origin}: {key} is one of {', '.join(choices)}, not {value!r}")
     if key == "time_parser" and value != "rules" and not re.fullmatch("t5:.+", value):

@@ -1,4 +1,4 @@
-"""The whole of a search on one screen: understand, retrieve, fuse, complete, rerank, adjust, clamp, cut."""
+"""The whole of a search on one screen: understand, retrieve, fuse, complete, rerank, update, adjust, clamp, cut."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from memora_cli.rank.cut import cut
 from memora_cli.rank.fuse import fuse
 from memora_cli.rank.read import best_passage, dated
 from memora_cli.rank.rerank import rerank, share
+from memora_cli.rank.update import update
 from memora_cli.retrieve.graph import graph
-from memora_cli.retrieve.keyword import keyword
+from memora_cli.retrieve.keyword import keyword, telling
 from memora_cli.retrieve.semantic import semantic
 from memora_cli.retrieve.source import Source
 from memora_cli.retrieve.temporal import temporal
@@ -57,15 +58,17 @@ def search(
             found = notes.fetch(
                 connection, query.filters.space, {hit.note_id for ranked in lists for hit in ranked.hits}
             )
-            fused = fuse(lists, found, query.settings.weights, query.settings.rrf_k)
+            fused = fuse(lists, found, query.settings)
         with clock("complete"):
             completed = complete(fused, *_chains(connection, query.filters.space, fused))
         with clock("rerank"):
             top = _with_passages(connection, query, completed, understood.words)
             logits, reranked_by, degraded = _read(query, top, reranker)
             reranked = rerank(top, logits, share(query.settings.rerank_weight, understood.question))
+        with clock("update"):
+            updated = update(reranked, telling(understood.words)) if query.settings.updates else reranked
         with clock("adjust"):
-            adjusted = adjust(reranked, query.at, query.settings)
+            adjusted = adjust(updated, query.at, query.settings)
         with clock("clamp"):
             clamped = clamp(adjusted)
         with clock("cut"):
@@ -75,6 +78,7 @@ def search(
         Step("fuse", fused),
         Step("complete", completed),
         Step("rerank", reranked, degraded),
+        Step("update", updated),
         Step("adjust", adjusted),
         Step("clamp", clamped),
         Step("cut", kept, _unread(query, kept)),

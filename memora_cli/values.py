@@ -13,6 +13,13 @@ Kind = Literal["world", "agent", "opinion"]
 KINDS: tuple[Kind, ...] = ("world", "agent", "opinion")
 Relation = Literal["causes", "caused-by", "enables", "prevents"]
 CutRule = Literal["limit", "budget", "current", "min-score"]
+FUSION_WEIGHTS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "convex": MappingProxyType({"semantic": 1.0, "keyword": 1.0, "graph": 0.3, "temporal": 0.5}),
+        "rrf": MappingProxyType({"semantic": 1.0, "keyword": 1.0, "graph": 1.0, "temporal": 1.0}),
+    }
+)
+"""The ways to fuse, and what each strategy weighs in them unless it is set (the README has the numbers)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,29 +103,34 @@ class Filters:
 class Settings:
     """Every number a search depends on; each is configuration and a search flag.
 
-    Without a `rerank_weight` the query decides, see `rank.rerank.share`.
+    `weights` are those that were set, see `weight`. Without a `rerank_weight` the query decides, see
+    `rank.rerank.share`. `updates` lets a note that seems to update another stand above it, see `rank.update`.
     """
 
     limit: int = 8
     max_tokens: int = 4096
     thinking_budget: int = 100
+    fusion: str = "convex"
     rrf_k: int = 60
-    weights: Mapping[str, float] = field(
-        default_factory=lambda: MappingProxyType({"semantic": 1.0, "keyword": 1.0, "graph": 1.0, "temporal": 1.0})
-    )
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     strategy_limit: int = 100
     semantic_floor: float = 0.3
     entry_floor: float = 0.5
     rerank: bool = True
     rerank_top: int = 20
     rerank_weight: float | None = None
-    recency_weight: float = 0.1
+    updates: bool = True
+    recency_weight: float = 0.05
     half_life_days: float = 90.0
     pinned_bonus: float = 0.2
     superseded_penalty: float = 10.0
     min_score: float | None = None
     current_only: bool = False
     backend: str = "auto"
+
+    def weight(self, strategy: str) -> float:
+        """What a strategy weighs in fusion: as it was set, else as is best for the way to fuse."""
+        return self.weights.get(strategy, FUSION_WEIGHTS[self.fusion].get(strategy, 1.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +194,7 @@ class RankedList:
     """What one strategy returned.
 
     `skipped` says why it did not run, empty when it did; `backend` is what looked it up, where there are several.
+    `best` is the score that counts as 1: what no score can exceed, or the highest of the list where there is no limit.
     """
 
     strategy: str
@@ -189,6 +202,7 @@ class RankedList:
     skipped: str = ""
     degraded: tuple[Degraded, ...] = ()
     backend: str = ""
+    best: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +232,19 @@ class Reranking:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """Why a note seems to update an older one, `old`: the words both say, and the values that only the newer states.
+
+    `raise_` is what lifts its text to stand just above the older one, in the unit of the final score.
+    """
+
+    old: int
+    shared: tuple[str, ...]
+    values: tuple[str, ...]
+    raise_: float
+
+
+@dataclass(frozen=True, slots=True)
 class Move:
     """A place the clamp changed: from, to (both from 1), and the notes that had to stand above."""
 
@@ -232,7 +259,8 @@ class Candidate:
 
     `completes` is the stale note that brought this one along when no strategy found it; `superseders` are the
     candidates that replace this one, directly or through others. `passage` is the text the reranker read and the
-    snippet is taken from. `text` is what is returned (shortened when `shortened`).
+    snippet is taken from. `update` names the older note that this one seems to update. `text` is what is returned
+    (shortened when `shortened`).
     """
 
     note: Note
@@ -243,6 +271,7 @@ class Candidate:
     passage: str = ""
     reranking: Reranking | None = None
     relevance: Score = Score()
+    update: Update | None = None
     final: Score = Score()
     age_days: float = 0.0
     move: Move | None = None
@@ -299,6 +328,12 @@ class Trace:
     def results(self) -> tuple[Candidate, ...]:
         """The candidates that are returned."""
         return tuple(candidate for candidate in self.candidates if candidate.cut is None)
+
+    @property
+    def suggestions(self) -> tuple[tuple[Candidate, Candidate], ...]:
+        """Pairs of results of which the second seems to update the first, for the user to judge."""
+        shown = {candidate.note.id: candidate for candidate in self.results}
+        return tuple((shown[new.update.old], new) for new in shown.values() if new.update and new.update.old in shown)
 
     @property
     def degraded(self) -> tuple[Degraded, ...]:

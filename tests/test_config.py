@@ -16,7 +16,7 @@ def write(home, text):
 
 
 def test_flags_stand_over_environment_over_file_over_defaults(home, memora, monkeypatch):
-    assert load().settings.recency_weight == 0.1
+    assert load().settings.recency_weight == 0.05
     write(home, "recency_weight = 0.2\nhalf_life_days = 30\n[weights]\ngraph = 0.5\n")
     assert load().settings.recency_weight == 0.2
     assert load().settings.weights["graph"] == 0.5

@@ -20,9 +20,10 @@ from memora_cli.rank.cut import cut
 from memora_cli.rank.fuse import fuse
 from memora_cli.rank.read import dated
 from memora_cli.rank.rerank import rerank, sigmoid
-from memora_cli.values import Candidate, Settings
+from memora_cli.rank.update import update
+from memora_cli.values import Candidate, Hit, Part, RankedList, Reranking, Score, Settings
 
-WEIGHTS = Settings().weights
+RRF = Settings(fusion="rrf")
 
 
 def numbers_of(found):
@@ -37,7 +38,7 @@ def shorten(text, most):
 def test_fusing_gives_each_note_the_sum_of_its_reciprocal_ranks(data):
     known = data.draw(notes())
     lists = data.draw(ranked_lists([note.id for note in known]))
-    fused = fuse(lists, {note.id: note for note in known}, WEIGHTS, 60)
+    fused = fuse(lists, {note.id: note for note in known}, RRF)
     for candidate in fused:
         ranks = [hit.rank for ranked in lists for hit in ranked.hits if hit.note_id == candidate.note.id]
         assert candidate.fused.value == math.fsum(1 / (60 + rank) for rank in ranks)
@@ -46,11 +47,44 @@ def test_fusing_gives_each_note_the_sum_of_its_reciprocal_ranks(data):
 
 
 @given(st.data())
+def test_fusing_by_scores_gives_each_note_the_sum_of_its_weighted_shares_of_the_best(data):
+    known = data.draw(notes())
+    lists = data.draw(ranked_lists([note.id for note in known]))
+    settings = Settings(weights={"semantic": 0.7})
+    for candidate in fuse(lists, {note.id: note for note in known}, settings):
+        shares = [
+            settings.weight(ranked.strategy) * max(0.0, hit.score) / ranked.best
+            for ranked in lists
+            for hit in ranked.hits
+            if hit.note_id == candidate.note.id
+        ]
+        assert candidate.fused.value == math.fsum(shares)
+        assert all(0.0 <= share <= settings.weight(name) for share, name in zip(shares, candidate.hits, strict=True))
+
+
+def test_a_loose_match_that_is_first_weighs_less_than_a_close_one_by_scores_and_as_much_by_ranks():
+    known = {1: make_note(1), 2: make_note(2)}
+    lists = [
+        RankedList("semantic", (Hit(1, 1, 0.35, ""),)),
+        RankedList("keyword", (Hit(2, 1, 14.0, ""),), best=14.0),
+    ]
+    by_score = fuse(lists, known, Settings())
+    assert [(candidate.note.id, candidate.fused.value) for candidate in by_score] == [(2, 1.0), (1, 0.35)]
+    by_rank = fuse(lists, known, RRF)
+    assert by_rank[0].fused.value == by_rank[1].fused.value
+
+
+def test_a_list_whose_best_score_says_nothing_adds_nothing():
+    (candidate,) = fuse([RankedList("keyword", (Hit(1, 1, 0.0, ""),), best=0.0)], {1: make_note(1)}, Settings())
+    assert candidate.fused.value == 0.0
+
+
+@given(st.data())
 def test_fusing_does_not_depend_on_the_order_of_the_lists(data):
     known = data.draw(notes())
     lists = data.draw(ranked_lists([note.id for note in known]))
     by_id = {note.id: note for note in known}
-    assert numbers_of(fuse(lists, by_id, WEIGHTS, 60)) == numbers_of(fuse(lists[::-1], by_id, WEIGHTS, 60))
+    assert numbers_of(fuse(lists, by_id, RRF)) == numbers_of(fuse(lists[::-1], by_id, RRF))
 
 
 @given(st.data())
@@ -58,8 +92,8 @@ def test_a_strategy_of_weight_zero_finds_nothing(data):
     known = data.draw(notes())
     lists = data.draw(ranked_lists([note.id for note in known]))
     by_id = {note.id: note for note in known}
-    without = fuse([ranked for ranked in lists if ranked.strategy != "graph"], by_id, WEIGHTS, 60)
-    assert numbers_of(fuse(lists, by_id, {**WEIGHTS, "graph": 0.0}, 60)) == numbers_of(without)
+    without = fuse([ranked for ranked in lists if ranked.strategy != "graph"], by_id, RRF)
+    assert numbers_of(fuse(lists, by_id, replace(RRF, weights={"graph": 0.0}))) == numbers_of(without)
 
 
 def test_equal_scores_stand_newer_first_then_by_id():
@@ -87,9 +121,7 @@ def test_every_candidate_knows_the_candidates_that_replace_it_also_through_other
 
 
 def fuse_alone(note):
-    from memora_cli.values import Hit, RankedList
-
-    return fuse([RankedList("keyword", (Hit(note.id, 1, 1.0, ""),))], {note.id: note}, WEIGHTS, 60)
+    return fuse([RankedList("keyword", (Hit(note.id, 1, 1.0, ""),))], {note.id: note}, RRF)
 
 
 @given(st.dictionaries(st.integers(1, 9), st.lists(st.integers(1, 9), max_size=3).map(tuple)), st.integers(1, 9))
@@ -246,3 +278,78 @@ def test_what_is_too_long_is_skipped_and_the_next_that_fits_is_kept():
 def test_the_reranker_reads_the_date_then_the_passage():
     text = dated(make_note(1, EPOCH.replace(year=2022, month=6, day=5)), "Anna bought a car.", EPOCH.tzinfo)
     assert text == "[Date: June 05, 2022] Anna bought a car."
+
+
+# Updates
+
+
+def answered(number, days, body, relevance=1.0, sure=0.9, **changes):
+    """A candidate that the cross-encoder read, written some days after the epoch."""
+    note = make_note(number, EPOCH + timedelta(days=days), body=body, **changes)
+    made = Candidate(note, {}, passage=body, reranking=Reranking(0.0, sure, number, number))
+    return made.with_(relevance=Score((Part("fused", relevance),)))
+
+
+SCORE_QUERY = ("highest", "score", "ticket", "ride")
+STALE_SCORE = "I love board games. My highest score in Ticket to Ride is 124 points."
+NEW_SCORE = "Building is fun. I just got my highest score in Ticket to Ride: 132 points!"
+
+
+def order_after_updates(made, words=SCORE_QUERY, **settings):
+    later = max(candidate.note.created_at for candidate in made)
+    return numbers_of(adjust(update(made, words), later, Settings(recency_weight=0.0, **settings)))
+
+
+def test_of_two_notes_that_answer_alike_and_state_another_value_the_newer_goes_first():
+    made = [answered(1, 0, STALE_SCORE), answered(2, 5, NEW_SCORE, relevance=0.8)]
+    found = {candidate.note.id: candidate.update for candidate in update(made, SCORE_QUERY)}
+    assert (found[1], found[2].old, found[2].values) == (None, 1, ("132",))
+    assert set(found[2].shared) == {"highest", "score", "ticket", "ride"}
+    assert order_after_updates(made) == [2, 1]
+
+
+def test_a_chain_of_updates_stands_newest_first():
+    made = [
+        answered(1, 0, "The deploy takes 40 minutes", 1.0),
+        answered(2, 5, "The deploy takes 30 minutes", 0.9),
+        answered(3, 9, "The deploy takes 12 minutes", 0.8),
+    ]
+    assert order_after_updates(made, ("deploy", "takes")) == [3, 2, 1]
+
+
+def test_nearly_the_same_sentence_is_an_update_without_a_number():
+    made = [answered(1, 0, "I drink coffee every morning"), answered(2, 5, "I drink tea every morning", 0.9)]
+    assert order_after_updates(made, ("drink", "morning")) == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "newer",
+    [
+        answered(2, 5, NEW_SCORE, relevance=0.5),  # much less relevant
+        answered(2, 5, NEW_SCORE, sure=0.4),  # hardly an answer
+        answered(2, 0, NEW_SCORE),  # of the same time
+        answered(2, 5, "My highest score in Ticket to Ride is 124 points, by far.", relevance=0.9),  # no other value
+        answered(2, 5, "Catan: 12 points yesterday, quite a game", relevance=0.9),  # of something else
+        answered(2, 5, NEW_SCORE, relevance=0.9, superseded_by=(3,)),  # superseded itself
+    ],
+)
+def test_what_is_less_sure_or_about_something_else_updates_nothing(newer):
+    made = [answered(1, 0, STALE_SCORE), newer]
+    assert [candidate.update for candidate in update(made, SCORE_QUERY)] == [None, None]
+
+
+def test_only_the_best_few_notes_update_each_other():
+    others = [answered(n, 0, f"other {n}", 0.95) for n in (3, 4)]
+    made = [answered(1, 0, STALE_SCORE), *others, answered(2, 5, NEW_SCORE, 0.9)]
+    assert order_after_updates(made)[0] == 1
+
+
+def test_a_pin_on_the_older_note_still_counts():
+    made = [answered(1, 0, STALE_SCORE, pinned=True), answered(2, 5, NEW_SCORE, relevance=0.8)]
+    assert order_after_updates(made) == [1, 2]
+
+
+@given(candidates())
+def test_marking_updates_keeps_the_order_and_every_number(made):
+    after = update(made, ("text", "note"))
+    assert [candidate.with_(update=None) for candidate in after] == made

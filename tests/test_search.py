@@ -150,7 +150,7 @@ def test_without_a_time_in_the_query_the_temporal_strategy_does_not_run(story):
 def test_the_strategies_run_in_the_published_order(story):
     trace = ask(story, "coffee", NOW)
     assert [ranked.strategy for ranked in trace.lists] == ["semantic", "keyword", "graph", "temporal"]
-    assert [step.name for step in trace.steps] == ["fuse", "complete", "rerank", "adjust", "clamp", "cut"]
+    assert [step.name for step in trace.steps] == ["fuse", "complete", "rerank", "update", "adjust", "clamp", "cut"]
 
 
 def test_a_note_that_several_strategies_find_stands_above_one_that_one_finds_as_well(bare):
@@ -304,8 +304,8 @@ def test_of_two_equals_the_newer_stands_above(bare):
 def test_recency_halves_with_each_half_life(bare):
     memory = fresh(bare)
     put(memory, "milk", NOW - timedelta(days=60))
-    for half_life, expected in ((60.0, 0.05), (30.0, 0.025), (20.0, 0.0125)):
-        (candidate,) = ask(memory, "milk", NOW, half_life_days=half_life).results
+    for half_life, expected in ((60.0, 0.1), (30.0, 0.05), (20.0, 0.025)):
+        (candidate,) = ask(memory, "milk", NOW, recency_weight=0.2, half_life_days=half_life).results
         assert candidate.final.part("recency") == pytest.approx(expected, abs=1e-12)
 
 
@@ -318,15 +318,15 @@ def test_no_timestamp_makes_a_score_leave_its_range(bare, when):
     put(memory, "milk", when)
     put(memory, "milk and more", NOW)
     for candidate in ask(memory, "milk", NOW).results:
-        assert 0.0 < candidate.final.value <= 1.0 + 0.1
-        assert 0.0 <= candidate.final.part("recency") <= 0.1
+        assert 0.0 < candidate.final.value <= 1.0 + 0.05
+        assert 0.0 <= candidate.final.part("recency") <= 0.05
 
 
 def test_a_note_from_the_future_is_as_new_as_one_from_now(bare):
     memory = fresh(bare)
     put(memory, "milk", NOW + timedelta(days=36_500))
     (candidate,) = ask(memory, "milk", NOW).results
-    assert (candidate.age_days, candidate.final.part("recency")) == (0.0, 0.1)
+    assert (candidate.age_days, candidate.final.part("recency")) == (0.0, 0.05)
 
 
 def test_a_corpus_older_than_many_half_lives_is_searched_with_the_same_order(story):
@@ -699,6 +699,7 @@ knobs = st.fixed_dictionaries(
     {
         "limit": st.integers(1, 20),
         "max_tokens": st.integers(1, 200),
+        "fusion": st.sampled_from(["convex", "rrf"]),
         "rrf_k": st.integers(1, 100),
         "strategy_limit": st.integers(1, 20),
         "semantic_floor": st.floats(-1.0, 0.5),
@@ -728,7 +729,9 @@ def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(sto
     for strategy, hits in value["strategies"].items():
         assert [hit["rank"] for hit in hits] == list(range(1, len(hits) + 1))
         for hit in hits:
-            assert hit["contribution"] == weights[strategy] / (k + hit["rank"])
+            scored = weights[strategy] * max(0.0, hit["score"]) / value["best"][strategy]
+            ranked = weights[strategy] / (k + hit["rank"])
+            assert hit["contribution"] == (ranked if chosen["fusion"] == "rrf" else scored)
             if weights[strategy] > 0.0:
                 parts.setdefault(hit["id"], []).append(hit["contribution"])
     scores = value["scores"]
@@ -736,7 +739,7 @@ def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(sto
     for item in scores:
         expected = fused[item["completes"]] if item["completes"] else math.fsum(parts[item["id"]])
         assert item["fused"]["value"] == expected
-    best_fused = max(fused.values(), default=1.0)
+    best_fused = max(fused.values(), default=1.0) or 1.0
     sigmoids = {item["id"]: item["rerank"]["sigmoid"] for item in scores if item["rerank"]}
     for item in scores:
         leaves = [item["fused"]["value"] / best_fused]
@@ -753,8 +756,9 @@ def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(sto
         age = max(0.0, (at - note.created_at).total_seconds() / 86_400)
         assert item["age_days"] == age
         text = item["relevance"]["value"] / best
-        assert 0.0 < text <= 1.0
+        assert 0.0 <= text <= 1.0
         leaves = [text, chosen["recency_weight"] * 0.5 ** (age / chosen["half_life_days"])]
+        leaves.append(item["final"]["parts"].get("update", 0.0))
         leaves.append(chosen["pinned_bonus"] if note.pinned else 0.0)
         leaves.append(-10.0 if note.superseded_by else 0.0)
         assert item["final"]["value"] == math.fsum(leaves) == math.fsum(item["final"]["parts"].values())

@@ -20,6 +20,7 @@ from memora_cli.cli.options import (
     checked_kind,
     configure,
     now,
+    pairs,
     week_start,
 )
 from memora_cli.errors import EmptyQuery, Usage
@@ -46,9 +47,6 @@ KNOBS = (
 
 
 Form = Literal["json", "jsonl", "ids", "people"]
-
-ELSEWHERE = {"db": "--db", "space": "--space", "embedder": "config.toml"}
-"""What --set does not take, because it decides which notes and vectors there are; and where it is said instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def ask(
     flags = {name: given[name] for name in KNOBS if given[name] is not None} | (
         {"current_only": True} if current else {}
     )
-    config = configure(context, space, flags, _pairs(settings or ()))
+    config = configure(context, space, flags, pairs(settings or ()))
     present = now(at, week_start(config))
     first = read_window(since, present, week_start=week_start(config)) if since else None
     last = read_window(until, present, week_start=week_start(config)) if until else None
@@ -148,18 +146,6 @@ def ask(
         raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")
     form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
     return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
-
-
-def _pairs(settings: list[str] | tuple[()]) -> dict[str, Any]:
-    pairs = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals:
-            raise Usage(f"--set takes KEY=VALUE, not {setting!r}")
-        if (key := key.strip()) in ELSEWHERE:
-            raise Usage(f"--set does not take {key}: that is for {ELSEWHERE[key]} to say")
-        pairs[key] = value.strip()
-    return pairs
 
 
 def asking(command: Callable[..., None]) -> Callable[..., None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +30,9 @@ TypeFilter = Annotated[
 Pinned = Annotated[bool, typer.Option("--pinned", help="Only pinned notes.")]
 Current = Annotated[bool, typer.Option("--current", help="Leave superseded notes out.")]
 
+ELSEWHERE = {"db": "--db", "space": "--space", "embedder": "config.toml"}
+"""What --set does not take, because it decides which notes and vectors there are; and where it is said instead."""
+
 
 def configure(
     context: typer.Context,
@@ -41,6 +44,19 @@ def configure(
     from memora_cli.config import load
 
     return load({"db": context.obj, "space": space, **(flags or {})}, pairs=pairs)
+
+
+def pairs(settings: Iterable[str]) -> dict[str, str]:
+    """The settings of --set by key. Raises `Usage`."""
+    found = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals:
+            raise Usage(f"--set takes KEY=VALUE, not {setting!r}")
+        if (key := key.strip()) in ELSEWHERE:
+            raise Usage(f"--set does not take {key}: that is for {ELSEWHERE[key]} to say")
+        found[key] = value.strip()
+    return found
 
 
 def open_memory(context: typer.Context, space: str | None = None) -> Memory:

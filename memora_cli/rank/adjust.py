@@ -1,4 +1,4 @@
-"""Adjusting: text, recency, pin and penalty make the final score."""
+"""Adjusting: text, update, recency, pin and penalty make the final score."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def decay(age: float, half_life_days: float) -> float:
 
 
 def adjust(candidates: Sequence[Candidate], at: datetime, settings: Settings) -> tuple[Candidate, ...]:
-    """`text + recency_weight · decay + pinned_bonus − superseded_penalty`, best first; `text` is in (0, 1]."""
+    """`text + recency_weight · decay + pinned_bonus − superseded_penalty`, best first; `text` is in [0, 1].
+
+    A note that updates another has one part more, which lifts its text above the other's.
+    """
     best = max((candidate.relevance.value for candidate in candidates), default=0.0) or 1.0
     return ordered(
         (_adjusted(candidate, best, at, settings) for candidate in candidates), lambda candidate: candidate.final.value
@@ -35,6 +38,8 @@ def _adjusted(candidate: Candidate, best: float, at: datetime, settings: Setting
         Part("text", candidate.relevance.value / best),
         Part("recency", settings.recency_weight * decay(age, settings.half_life_days)),
     ]
+    if candidate.update and candidate.update.raise_:
+        parts.append(Part("update", candidate.update.raise_))
     if candidate.note.pinned:
         parts.append(Part("pin", settings.pinned_bonus))
     if candidate.note.superseded_by:

@@ -57,6 +57,8 @@ def _detail(candidate: Candidate, stage: str, score: Score | None) -> str:
             return f"brought by #{candidate.completes}" if candidate.completes else ""
         case "rerank" if candidate.reranking:
             return f"{parts} (logit {number(candidate.reranking.logit, 2)})"
+        case "update" if candidate.update:
+            return f"seems to update #{candidate.update.old}: both hold {', '.join(candidate.update.shared)}"
         case "adjust":
             return f"{parts}; {candidate.age_days:,.1f} days old"
         case "clamp" if candidate.move:

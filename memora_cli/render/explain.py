@@ -32,6 +32,8 @@ def _parts(trace: Trace, most: int | None) -> Iterator[Table | Text]:
         yield _strategy(ranked, names, most)
     yield _fusion(trace, most)
     yield _reranking(trace, most)
+    if any(candidate.update for candidate in trace.candidates):
+        yield _updates(trace)
     yield _scores(trace, most)
     yield _cut(trace, most)
 
@@ -91,13 +93,12 @@ def _more(count: int, most: int | None) -> str:
 def _fusion(trace: Trace, most: int | None) -> Table | Text:
     step = next(step for step in trace.steps if step.name == "complete")
     strategies = [ranked.strategy for ranked in trace.lists if ranked.hits]
-    k = trace.query.settings.rrf_k
     grid = table(
         ("id", "right"),
         ("note", "name"),
         *((f"{name}", "right") for name in strategies),
         ("sum", "right"),
-        title=f"\nfusion: rank → weight/({k}+rank)",
+        title=f"\nfusion: {_rule(trace, strategies)}",
         caption=_more(len(step.candidates), most),
     )
     for candidate in step.candidates[:most]:
@@ -107,6 +108,15 @@ def _fusion(trace: Trace, most: int | None) -> Table | Text:
             f"#{candidate.note.id}", safe(candidate.note.name).append(brought), *cells, number(candidate.fused.value, 5)
         )
     return grid
+
+
+def _rule(trace: Trace, strategies: list[str]) -> str:
+    """How a rank or a score becomes a contribution."""
+    settings = trace.query.settings
+    weights = ", ".join(f"{settings.weight(name):g} {name}" for name in strategies)
+    if settings.fusion == "rrf":
+        return f"rank → weight/({settings.rrf_k}+rank); weights {weights}"
+    return f"rank → weight·score/best; weights {weights}"
 
 
 def _contribution(candidate: Candidate, strategy: str) -> str:
@@ -153,20 +163,46 @@ def _reranking(trace: Trace, most: int | None) -> Table | Text:
     return grid
 
 
+def _updates(trace: Trace) -> Table:
+    grid = table(
+        ("id", "right"),
+        ("note", "name"),
+        ("updates", "right"),
+        "both hold",
+        "only the newer states",
+        ("lifted by", "right"),
+        title="\nupdates: of two notes that answer alike, the newer goes first",
+    )
+    for candidate in trace.candidates:
+        if found := candidate.update:
+            grid.add_row(
+                f"#{candidate.note.id}",
+                safe(candidate.note.name),
+                f"#{found.old}",
+                safe(", ".join(found.shared)),
+                safe(", ".join(found.values) or "nearly the same"),
+                number(found.raise_),
+            )
+    return grid
+
+
 def _scores(trace: Trace, most: int | None) -> Table | Text:
     settings = trace.query.settings
+    lifted = any(candidate.final.part("update") for candidate in trace.candidates)
     grid = table(
         ("place", "right"),
         ("id", "right"),
         ("note", "name"),
         ("text", "right"),
+        *([("update", "right")] if lifted else []),
         ("days", "right"),
         ("recency", "right"),
         ("pin", "right"),
         ("penalty", "right"),
         ("score", "right"),
         "clamp",
-        title=f"\nscore: text + {settings.recency_weight:g}·0.5^(days/{settings.half_life_days:g}) + pin − penalty",
+        title=f"\nscore: text + {'update + ' if lifted else ''}"
+        f"{settings.recency_weight:g}·0.5^(days/{settings.half_life_days:g}) + pin − penalty",
         caption=_more(len(trace.candidates), most),
     )
     for place, candidate in enumerate(trace.candidates[:most], start=1):
@@ -176,6 +212,7 @@ def _scores(trace: Trace, most: int | None) -> Table | Text:
             f"#{candidate.note.id}",
             safe(candidate.note.name),
             number(final.part("text")),
+            *([number(final.part("update"))] if lifted else []),
             f"{candidate.age_days:,.0f}",
             number(final.part("recency")),
             number(final.part("pin"), 2),

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from memora_cli import __version__
-from memora_cli.config import BACKENDS, NUMBERS, WEEK_STARTS, load
+from memora_cli.config import BACKENDS, FUSIONS, NUMBERS, WEEK_STARTS, load
 from memora_cli.errors import EXIT_CODES
 
 
@@ -69,6 +69,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "limit": "results at most",
         "max_tokens": "token budget of the results",
         "thinking_budget": "notes that the graph strategy may expand",
+        "fusion": "how the lists are fused: convex by scores, rrf by ranks (reciprocal rank fusion)",
         "rrf_k": "the constant of reciprocal rank fusion",
         "strategy_limit": "hits that one strategy may return",
         "semantic_floor": "the lowest cosine of a semantic hit",
@@ -76,6 +77,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "rerank": "whether the cross-encoder reads the best candidates",
         "rerank_top": "candidates that the cross-encoder reads",
         "rerank_weight": "share of the cross-encoder in relevance; unset, 0.3 for a question and 0.1 for other words",
+        "updates": "whether the newer of two notes that answer alike, but differ, goes first",
         "recency_weight": "what being new adds to a score",
         "half_life_days": "days until recency is halved",
         "pinned_bonus": "what a pin adds to a score",
@@ -266,7 +268,12 @@ def _values(key: str, default: object) -> str:
     low, high = NUMBERS.get(key, (0.0, 1000.0) if key.startswith("weights.") else (None, None))
     if low is not None and high is not None:
         return f"{low:g} to {high:,.0f}" if high >= 1000 else f"{low:g} to {high:g}"
-    return {"backend": ", ".join(BACKENDS), "week_start": f"{WEEK_STARTS[0]} to {WEEK_STARTS[-1]}"}.get(key, "")
+    choices = {
+        "backend": ", ".join(BACKENDS),
+        "fusion": ", ".join(FUSIONS),
+        "week_start": f"{WEEK_STARTS[0]} to {WEEK_STARTS[-1]}",
+    }
+    return choices.get(key, "")
 
 
 def manual(program: Program) -> str:

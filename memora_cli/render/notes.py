@@ -52,6 +52,11 @@ def print_remarks(trace: Trace) -> None:
     if over:
         budget = trace.query.settings.max_tokens
         warn(f"memora: {over} more did not fit the budget of {budget} tokens (--max-tokens)")
+    for old, new in trace.suggestions[:1]:
+        warn(
+            f"memora: #{new.note.id} seems to update #{old.note.id}; "
+            f"if it does: memora supersede {old.note.id} {new.note.id}"
+        )
     if any(candidate.shortened for candidate in trace.results):
         warn("memora: the best note is over the token budget alone and was shortened (--max-tokens)")
 

@@ -139,6 +139,10 @@ def search(trace: Trace) -> Shape:
         "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
         "waiting": trace.waiting,
         "results": results(trace),
+        "suggestions": [
+            {"old": old.note.id, "new": new.note.id, "command": f"memora supersede {old.note.id} {new.note.id}"}
+            for old, new in trace.suggestions
+        ],
         "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
     }
 
@@ -169,10 +173,12 @@ def explain(trace: Trace) -> Shape:
             ]
             for ranked in trace.lists
         },
+        "best": {ranked.strategy: ranked.best for ranked in trace.lists},
         "skipped": {ranked.strategy: ranked.skipped for ranked in trace.lists if ranked.skipped},
         "settings": {
+            "fusion": trace.query.settings.fusion,
             "rrf_k": trace.query.settings.rrf_k,
-            "weights": dict(trace.query.settings.weights),
+            "weights": {ranked.strategy: trace.query.settings.weight(ranked.strategy) for ranked in trace.lists},
             "rerank_weight": share(trace.query.settings.rerank_weight, trace.understood.question),
             "recency_weight": trace.query.settings.recency_weight,
             "half_life_days": trace.query.settings.half_life_days,
@@ -204,6 +210,13 @@ def _scores(candidate: Candidate, place: int) -> Shape:
             "after": reranking.place_after,
         },
         "relevance": score(candidate.relevance),
+        "update": None
+        if candidate.update is None
+        else {
+            "old": candidate.update.old,
+            "shared": list(candidate.update.shared),
+            "values": list(candidate.update.values),
+        },
         "age_days": candidate.age_days,
         "final": score(candidate.final),
         "clamp": None

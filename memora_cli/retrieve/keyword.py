@@ -27,7 +27,9 @@ def keyword(source: Source) -> RankedList:
         scores.update(rows)
     held = notes.searchable(source.connection, source.space, scores)
     found = [Found(note_id, score, _reason(words, held.get(note_id, ()))) for note_id, score in scores.items()]
-    return RankedList("keyword", rank(source, found), degraded=degraded, backend=backend)
+    hits = rank(source, found)
+    best = max((hit.score for hit in hits), default=1.0)
+    return RankedList("keyword", hits, degraded=degraded, backend=backend, best=best)
 
 
 def telling(words: tuple[str, ...]) -> tuple[str, ...]:
