@@ -104,11 +104,11 @@ def test_settings_are_compared_side_by_side_with_the_change_of_each_question(mem
 
 def test_the_worst_questions_are_ready_to_paste_into_explain(memora, files, tmp_path):
     corpus, questions = files
-    kept = tmp_path / "kept.db"
+    kept = tmp_path / "kept"
     out = memora("eval", questions, "--corpus", corpus, "--keep", kept, "--show-worst", 1).out
     line = next(line for line in out.splitlines() if line.strip().startswith("memora "))
     words = shlex.split(line)
-    assert words[:3] == ["memora", "--db", str(kept)]
+    assert words[:3] == ["memora", "--db", str(kept / "corpus.db")]
     questions.write_text(json.dumps(QUESTIONS[0]))
     value = memora("eval", questions, "--corpus", corpus, "--keep", kept, "--show-worst", 1, "--json").json
     assert "job" not in memora(*shlex.split(value["worst"][0]["explain"])[1:]).err
@@ -125,10 +125,27 @@ def test_eval_groups_by_any_key_and_prints_plain_lines_in_a_pipe(memora, files):
 
 def test_a_kept_corpus_is_imported_once(memora, files, tmp_path):
     corpus, questions = files
-    kept = tmp_path / "kept.db"
+    kept = tmp_path / "kept"
     first = memora("eval", questions, "--corpus", corpus, "--keep", kept, "--json").json
     corpus.write_text("")
     assert memora("eval", questions, "--corpus", corpus, "--keep", kept, "--json").json == first
+
+
+def test_a_folder_of_sets_is_asked_one_set_at_a_time_and_averaged_over_all_questions(memora, files, tmp_path):
+    corpus, questions = files
+    for name in ("one", "two"):
+        folder = tmp_path / "sets" / name
+        folder.mkdir(parents=True)
+        (folder / "corpus.jsonl").write_bytes(corpus.read_bytes())
+        (folder / "queries.jsonl").write_bytes(questions.read_bytes())
+    alone = memora("eval", tmp_path / "sets" / "one", "--json").json
+    both = memora("eval", tmp_path / "sets", "--json", "--keep", tmp_path / "kept").json
+    assert both["queries"] == 2 * alone["queries"]
+    assert both["strategies"]["final"] == pytest.approx(alone["strategies"]["final"])
+    assert {file.name for file in (tmp_path / "kept").glob("*.db")} == {"sets-one.db", "sets-two.db"}
+    assert memora("eval", tmp_path / "sets", "--json", "--sample", 2).json["queries"] == 2
+    assert "leave --corpus out" in memora("eval", tmp_path / "sets", "--corpus", corpus, code=2).err
+    assert "no queries.jsonl" in memora("eval", tmp_path / "kept", code=2).err
 
 
 @pytest.mark.parametrize(

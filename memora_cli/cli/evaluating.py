@@ -6,9 +6,10 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,13 +24,28 @@ if TYPE_CHECKING:
     from memora_cli.memory.evaluating import Question
 
 STANDARD_INPUT = Path("-")
+SEED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Questions, the corpus they are asked of (None for the open database), and the database file it is kept in."""
+
+    questions: Path
+    corpus: Path | None
+    database: Path | None
 
 
 @app.command("eval", epilog="Example: memora eval questions.jsonl --set fusion=rrf --show-worst 5")
 def evaluate(
     context: typer.Context,
     path: Annotated[
-        Path, typer.Argument(metavar="QUERIES", help="A .jsonl file of questions with relevant ids; - reads it.")
+        Path,
+        typer.Argument(
+            metavar="QUERIES",
+            help="A .jsonl file of questions with relevant ids; - reads it; or a folder with queries.jsonl and "
+            "corpus.jsonl, or of such folders, asked one at a time.",
+        ),
     ],
     corpus: Annotated[
         Path | None,
@@ -37,8 +53,11 @@ def evaluate(
     ] = None,
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", metavar="PATH", help="Keep the imported corpus in this database, and use it again."),
+        typer.Option("--keep", metavar="FOLDER", help="Keep imported corpora in this folder, and use them again."),
     ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", metavar="N", min=0, help="Ask N random questions, the same ones each time.")
+    ] = 0,
     k: Annotated[int, typer.Option("-k", metavar="K", min=1, max=100, help="How far down a ranking counts.")] = 10,
     by: Annotated[
         str | None, typer.Option("--by", metavar="KEY", help="Also group by a key of the questions, as category.")
@@ -63,43 +82,71 @@ def evaluate(
     from memora_cli.render.shapes import dumps
     from memora_cli.render.terminal import console, say, warn
 
-    if keep and not corpus:
-        raise Usage("--keep keeps an imported corpus: name one with --corpus")
     config = configure(context, space)
     others = {text: configure(context, space, pairs=pairs(text.split(","))) for text in variants or ()}
     present = now(at, week_start(config))
-    asked = _questions(path, lambda lines: read_questions(lines, present, gold, week_start(config)))
-    judgeable = [question for question in asked if question.relevant]
-    if not judgeable:
+    benches = _benches(path, corpus, keep)
+    asked = [
+        (bench, question)
+        for bench in benches
+        for question in _lines(bench.questions, lambda lines: read_questions(lines, present, gold, week_start(config)))
+    ]
+    chosen = [(bench, question) for bench, question in asked if question.relevant]
+    if not chosen:
         raise Usage(f"no question of {path} has relevant ids: a line needs a text and a list {gold!r}")
-    runs: list[list[Judged]] = []
-    with _opened(config, corpus, keep, present) as (memory, kept):
-        for number, settled in enumerate((config, *others.values())):
-            label = f"{number + 1} of {len(others) + 1}" if others else "questions"
-            with _progress(len(judgeable), label) as advance:
-                runs.append([])
-                for judged in judge(memory, judgeable, settled.settings, present, k):
-                    runs[-1].append(judged)
+    skipped = len(asked) - len(chosen)
+    if sample:
+        chosen = Random(SEED).sample(chosen, min(sample, len(chosen)))
+    runs: list[list[Judged]] = [[] for _ in range(1 + len(others))]
+    for bench in benches:
+        questions = [question for other, question in chosen if other is bench]
+        if not questions:
+            continue
+        with _opened(config, bench, present) as memory, _progress(len(questions) * len(runs), "questions") as advance:
+            for run, settled in zip(runs, (config, *others.values()), strict=True):
+                for judged in judge(memory, questions, settled.settings, present, k):
+                    run.append(judged)
                     advance()
     result = Evaluation(
-        skipped=len(asked) - len(judgeable),
+        skipped=skipped,
         k=k,
         max_tokens=config.settings.max_tokens,
         base=tuple(runs[0]),
         variants=dict(zip(others, map(tuple, runs[1:]), strict=True)),
         by=by,
         most=most,
-        database=kept,
+        elsewhere=any(bench.corpus for bench in benches),
     )
     if as_json:
         say(dumps(shape(result)))
     else:
         print_evaluation(result, console())
-    if corpus and not keep and most:
-        warn("memora: the corpus is gone with this run: --keep FILE keeps it, so that explain finds it")
+    if result.elsewhere and most and not keep:
+        warn("memora: the corpus is gone with this run: --keep FOLDER keeps it, so that explain finds it")
 
 
-def _questions(path: Path, read: Callable[[Iterator[bytes]], list[Question]]) -> list[Question]:
+def _benches(path: Path, corpus: Path | None, keep: Path | None) -> list[Bench]:
+    """What is asked of what. Raises `Usage`."""
+    if not path.is_dir():
+        if keep and not corpus:
+            raise Usage("--keep keeps an imported corpus: name one with --corpus")
+        return [Bench(path, corpus, keep / f"{corpus.stem}.db" if keep and corpus else None)]
+    if corpus:
+        raise Usage(f"{path} is a folder with a corpus of its own: leave --corpus out")
+    held = sorted(path.glob("**/queries.jsonl"))
+    if not held:
+        raise Usage(f"{path} holds no queries.jsonl: name a file of questions")
+    return [
+        Bench(
+            file,
+            file.with_name("corpus.jsonl"),
+            keep / f"{'-'.join([path.resolve().name, *file.parent.relative_to(path).parts])}.db" if keep else None,
+        )
+        for file in held
+    ]
+
+
+def _lines(path: Path, read: Callable[[Iterator[bytes]], list[Question]]) -> list[Question]:
     if path == STANDARD_INPUT:
         return read(iter(sys.stdin.buffer))
     try:
@@ -110,23 +157,22 @@ def _questions(path: Path, read: Callable[[Iterator[bytes]], list[Question]]) ->
 
 
 @contextmanager
-def _opened(
-    config: Config, corpus: Path | None, keep: Path | None, at: datetime
-) -> Iterator[tuple[Memory, str | None]]:
-    """The memory that is asked, and the database file that --db must name to ask it again, None for the usual one."""
+def _opened(config: Config, bench: Bench, at: datetime) -> Iterator[Memory]:
+    """The memory that is asked: the open one, or one with the corpus, imported where it is not kept from before."""
     from memora_cli.memory import Memory
 
-    if corpus is None:
+    if bench.corpus is None:
         with Memory(config) as memory:
-            yield memory, None
+            yield memory
         return
-    with tempfile.TemporaryDirectory() if keep is None else nullcontext(None) as folder:
-        file = keep or Path(str(folder), "corpus.db")
+    with tempfile.TemporaryDirectory() if bench.database is None else nullcontext("") as folder:
+        file = bench.database or Path(folder, "corpus.db")
+        file.parent.mkdir(parents=True, exist_ok=True)
         fresh = not file.exists()
         with Memory(replace(config, db=str(file))) as memory:
             if fresh:
-                _import(memory, corpus, at)
-            yield memory, str(file)
+                _import(memory, bench.corpus, at)
+            yield memory
 
 
 def _import(memory: Memory, corpus: Path, at: datetime) -> None:

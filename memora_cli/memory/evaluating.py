@@ -43,7 +43,7 @@ class Judged:
     """A question as one pipeline answered it: its metrics by ranking, and the best place of each kind of note.
 
     `found` is the share of the relevant notes within the token budget. A place is from 1, None when it was not found;
-    `missed` is the id of the relevant note that stands lowest.
+    `missed` is the id of the relevant note that stands lowest; `database` is where it was asked.
     """
 
     question: Question
@@ -54,6 +54,7 @@ class Judged:
     missed: int | None
     stale: int | None
     current: int | None
+    database: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,8 @@ def judge(memory: Memory, questions: Iterable[Question], settings: Settings, at:
         try:
             trace = memory.search(Query(question.text, asked, Filters(space=memory.space), wide))
         except EmptyQuery:
-            yield _judged(question, asked, {}, None, named, k)
-        else:
-            yield _judged(question, asked, rankings(trace), trace, named, k)
+            trace = None
+        yield _judged(question, asked, trace, named, k, memory.config.db)
 
 
 def rankings(trace: Trace) -> dict[str, list[int]]:
@@ -149,38 +149,37 @@ def rankings(trace: Trace) -> dict[str, list[int]]:
 def _judged(
     question: Question,
     at: datetime,
-    orders: Mapping[str, Sequence[int]],
     trace: Trace | None,
     named: Mapping[int, frozenset[str]],
     k: int,
+    database: str,
 ) -> Judged:
-    def called(note_id: int, names: frozenset[str]) -> str:
-        # A note by the name the question gives it, so that two names of one note are not two notes.
-        return next(iter(sorted(named.get(note_id, frozenset()) & names)), f"#{note_id}")
+    # A note goes by the name that the question gives it, so that two names of one note are not two notes.
+    answers = {note_id: min(names & question.relevant) for note_id, names in named.items() if names & question.relevant}
+    orders = rankings(trace) if trace else {}
+    final = orders.get("final", [])
+    order = {note_id: place for place, note_id in enumerate(final, start=1)}
 
     def place(names: frozenset[str]) -> int | None:
-        return next((n for n, note_id in enumerate(final, start=1) if named.get(note_id, frozenset()) & names), None)
+        return next((order[note_id] for note_id in final if named.get(note_id, frozenset()) & names), None)
 
-    final = orders.get("final", ())
-    measured = {
-        ranking: measure(
-            [called(note_id, question.relevant) for note_id in orders.get(ranking, ())], question.relevant, k
-        )
-        for ranking in RANKINGS
-    }
     results = trace.results if trace else ()
-    held = {name for candidate in results for name in named.get(candidate.note.id, frozenset()) & question.relevant}
-    relevant = [note_id for note_id, names in named.items() if names & question.relevant]
-    order = {note_id: n for n, note_id in enumerate(final)}
+    held = {answers[candidate.note.id] for candidate in results if candidate.note.id in answers}
     return Judged(
         question=question,
         at=at,
-        metrics=measured,
+        metrics={
+            ranking: measure(
+                [answers.get(note_id, f"#{note_id}") for note_id in orders.get(ranking, ())], question.relevant, k
+            )
+            for ranking in RANKINGS
+        },
         found=len(held) / len(question.relevant),
         place=place(question.relevant),
-        missed=max(relevant, key=lambda note_id: order.get(note_id, len(order)), default=None),
+        missed=max(answers, key=lambda note_id: order.get(note_id, len(order) + 1), default=None),
         stale=place(question.stale),
         current=place(question.current),
+        database=database,
     )
 
 

@@ -23,8 +23,7 @@ DIGITS = 3
 class Evaluation:
     """Questions as the present settings answered them, and as each variant of the settings did.
 
-    `skipped` counts questions without a known answer; `database` is what --db must name to ask again, None for the
-    usual one.
+    `skipped` counts questions without a known answer; `elsewhere` says that --db must name where they were asked.
     """
 
     skipped: int
@@ -34,7 +33,7 @@ class Evaluation:
     variants: Mapping[str, tuple[Judged, ...]]
     by: str | None
     most: int
-    database: str | None
+    elsewhere: bool
 
 
 def print_evaluation(evaluation: Evaluation, console: Console) -> None:
@@ -139,12 +138,12 @@ def _worst(evaluation: Evaluation) -> Iterator[Text]:
         place = f"first right note at {judged.place}" if judged.place else "no right note found"
         change = _signed(value) if others else number(value, DIGITS)
         yield safe(f"{change}  {judged.question.id}: {place}")
-        yield safe(f"  {command(judged, evaluation.database, label)}")
+        yield safe(f"  {command(judged, label, elsewhere=evaluation.elsewhere)}")
 
 
-def command(judged: Judged, database: str | None, settings: str = "") -> str:
+def command(judged: Judged, settings: str = "", *, elsewhere: bool = False) -> str:
     """The explain command of a question, as it may be pasted into a shell; the note is the worst placed right one."""
-    words = ["memora", *(["--db", database] if database else []), "explain"]
+    words = ["memora", *(["--db", judged.database] if elsewhere else []), "explain"]
     words += [f"--set={pair}" for pair in settings.split(",") if pair]
     words += ["--note", str(judged.missed)] if judged.missed is not None else []
     words += ["--at", judged.at.isoformat()] if judged.question.asked_at else []
@@ -180,7 +179,7 @@ def shape(evaluation: Evaluation) -> Shape:
                 "query": judged.question.text,
                 "ndcg" if not others else "change": value,
                 "place": judged.place,
-                "explain": command(judged, evaluation.database, label),
+                "explain": command(judged, label, elsewhere=evaluation.elsewhere),
             }
             for judged, value in worst(evaluation.base, others, evaluation.most)
         ],
