@@ -172,7 +172,7 @@ class Memory:
             (found for found in enumerate(trace.candidates, start=1) if found[1].note.id == note_id), (None, None)
         )
         with self.database.read() as connection:
-            note = require(connection, self.space, [note_id])[note_id]
+            note = require(connection, self.space, [note_id], trace.query.filters.as_of)[note_id]
             model = trace.backend.embedder or ""
             source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
             verdicts = probe(source, note_id)

@@ -183,9 +183,9 @@ def supersede(
     return entries
 
 
-def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
-    """The notes with these ids. Raises `NoSuchNote`."""
-    found = notes.fetch(connection, space, [note_id for note_id in ids if 1 <= note_id <= LARGEST_ID])
+def require(connection: Connection, space: str, ids: Sequence[int], as_of: datetime | None = None) -> dict[int, Note]:
+    """The notes with these ids, or as they were at a moment. Raises `NoSuchNote`."""
+    found = notes.fetch(connection, space, [note_id for note_id in ids if 1 <= note_id <= LARGEST_ID], as_of)
     for note_id in ids:
         if note_id not in found:
             raise NoSuchNote(note_id, space)

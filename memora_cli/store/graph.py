@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, func, insert, or_, select
 
+from memora_cli.store.conditions import alive, in_space, replacements, with_ids
 from memora_cli.store.notes import next_ids
 from memora_cli.store.schema import entities, links, mentions, notes, pending_links, supersessions
 
@@ -67,7 +68,12 @@ def known_entities(connection: Connection, space: str, keys: Collection[str]) ->
 
 
 def holders(
-    connection: Connection, where: ColumnElement[bool], space: str, keys: Collection[str], most: int
+    connection: Connection,
+    where: ColumnElement[bool],
+    space: str,
+    keys: Collection[str],
+    most: int,
+    as_of: datetime | None = None,
 ) -> dict[str, tuple[str, int, list[int]]]:
     """By entity key: its name, how many notes hold it, and up to `most` of these that pass `where`, newest first."""
     found: dict[str, tuple[str, int, list[int]]] = {}
@@ -79,14 +85,12 @@ def holders(
     for row in rows:
         of_entity = (mentions.c.space == space) & (mentions.c.entity_id == row.id)
         join = mentions.join(notes, (notes.c.space == mentions.c.space) & (notes.c.id == mentions.c.note_id))
-        held = connection.execute(
-            select(func.count()).select_from(join).where(of_entity, notes.c.deleted_at.is_(None))
-        ).scalar_one()
+        held = connection.execute(select(func.count()).select_from(join).where(of_entity, alive(as_of))).scalar_one()
         ids = connection.execute(
-            select(notes.c.id)
+            select(notes.c.number)
             .select_from(join)
             .where(of_entity, where)
-            .order_by(notes.c.created_at.desc(), notes.c.id)
+            .order_by(notes.c.created_at.desc(), notes.c.number)
             .limit(most)
         ).scalars()
         found[row.key] = (row.name, held, list(ids))
@@ -107,8 +111,10 @@ def entities_of(connection: Connection, space: str, note_ids: Collection[int]) -
     return found
 
 
-def edges(connection: Connection, space: str, note_ids: Collection[int], hub: int) -> list[Edge]:
-    """All edges that leave these notes; an entity in more than `hub` notes is a hub and connects nothing.
+def edges(
+    connection: Connection, space: str, note_ids: Collection[int], hub: int, as_of: datetime | None = None
+) -> list[Edge]:
+    """All edges that leave these notes for others of the space; an entity in more than `hub` notes connects nothing.
 
     With 0 for `hub` only links count. Temporal and semantic links lead both ways. A causal link does too, as an answer
     may be asked from either end.
@@ -126,30 +132,46 @@ def edges(connection: Connection, space: str, note_ids: Collection[int], hub: in
             found.append(Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight))
         if row.target_id in wanted:
             found.append(Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight))
-    if hub < 2:
-        return found
+    others = {edge.target for edge in found}
+    here = set(connection.execute(select(notes.c.number).where(with_ids(space, others, as_of))).scalars())
+    found = [edge for edge in found if edge.target in here]
+    return found + _shared(connection, space, note_ids, hub, as_of) if hub >= 2 else found
+
+
+def _shared(
+    connection: Connection, space: str, note_ids: Collection[int], hub: int, as_of: datetime | None
+) -> list[Edge]:
+    """The edges from these notes to others that mention the same entity."""
+    this, other = notes.alias("this"), notes.alias("other")
+    mentioned, shared = mentions.alias("mentioned"), mentions.alias("shared")
+
+    def holding(note: FromClause, mention: FromClause) -> ColumnElement[bool]:
+        return and_(note.c.space == mention.c.space, note.c.id == mention.c.note_id, alive(as_of, note))
+
+    theirs = (
+        select(mentioned.c.entity_id)
+        .join(this, holding(this, mentioned))
+        .where(mentioned.c.space == space, this.c.number.in_(note_ids))
+    )
     held = (
-        select(mentions.c.entity_id, func.count().label("notes"))
-        .where(
-            mentions.c.space == space,
-            mentions.c.entity_id.in_(
-                select(mentions.c.entity_id).where(mentions.c.space == space, mentions.c.note_id.in_(note_ids))
-            ),
-        )
-        .group_by(mentions.c.entity_id)
+        select(shared.c.entity_id, func.count().label("notes"))
+        .join(other, holding(other, shared))
+        .where(shared.c.space == space, shared.c.entity_id.in_(theirs))
+        .group_by(shared.c.entity_id)
         .having(func.count().between(2, hub))
         .subquery()
     )
-    here, there = mentions.alias("here"), mentions.alias("there")
-    shared = connection.execute(
-        select(here.c.note_id, there.c.note_id.label("other"), entities.c.name, held.c.notes)
-        .join(there, and_(there.c.space == here.c.space, there.c.entity_id == here.c.entity_id))
-        .join(held, held.c.entity_id == here.c.entity_id)
-        .join(entities, and_(entities.c.space == here.c.space, entities.c.id == here.c.entity_id))
-        .where(here.c.space == space, here.c.note_id.in_(note_ids), there.c.note_id != here.c.note_id)
+    rows = connection.execute(
+        select(this.c.number, other.c.number.label("other"), entities.c.name, held.c.notes)
+        .select_from(this)
+        .join(mentioned, holding(this, mentioned))
+        .join(held, held.c.entity_id == mentioned.c.entity_id)
+        .join(shared, and_(shared.c.space == mentioned.c.space, shared.c.entity_id == mentioned.c.entity_id))
+        .join(other, holding(other, shared))
+        .join(entities, and_(entities.c.space == mentioned.c.space, entities.c.id == mentioned.c.entity_id))
+        .where(this.c.space == space, this.c.number.in_(note_ids), other.c.number != this.c.number)
     )
-    found += [Edge(row.note_id, row.other, "entity", row.name, (row.notes - 1) ** -0.5) for row in shared]
-    return found
+    return [Edge(row.number, row.other, "entity", row.name, (row.notes - 1) ** -0.5) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,16 +252,19 @@ def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: 
     return True
 
 
-def successors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
+def successors(
+    connection: Connection, space: str, note_ids: Collection[int], as_of: datetime | None = None
+) -> dict[int, tuple[int, ...]]:
     """For every note reachable from these by supersession: the notes that directly replace it, oldest first."""
+    held = replacements(as_of).subquery()
     found: dict[int, tuple[int, ...]] = {}
     frontier = set(note_ids)
     while frontier:
         step: dict[int, list[int]] = defaultdict(list)
         for row in connection.execute(
-            select(supersessions.c.old_id, supersessions.c.new_id)
-            .where(supersessions.c.space == space, supersessions.c.old_id.in_(frontier))
-            .order_by(supersessions.c.created_at, supersessions.c.new_id)
+            select(held.c.old_id, held.c.new_id)
+            .where(held.c.space == space, held.c.old_id.in_(frontier))
+            .order_by(held.c.created_at, held.c.new_id)
         ):
             step[row.old_id].append(row.new_id)
         found |= {old: tuple(new) for old, new in step.items()}
@@ -248,10 +273,11 @@ def successors(connection: Connection, space: str, note_ids: Collection[int]) ->
 
 
 def predecessors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """The notes that each of these directly replaces, oldest first."""
+    """The notes that each of these directly replaces, oldest first; none that is in the trash."""
     found: dict[int, list[int]] = defaultdict(list)
     for row in connection.execute(
         select(supersessions.c.old_id, supersessions.c.new_id)
+        .join(notes, and_(notes.c.space == supersessions.c.space, notes.c.id == supersessions.c.old_id, alive()))
         .where(supersessions.c.space == space, supersessions.c.new_id.in_(note_ids))
         .order_by(supersessions.c.created_at, supersessions.c.old_id)
     ):
@@ -267,11 +293,19 @@ def any_superseded(connection: Connection, space: str) -> bool:
 
 def link_counts(connection: Connection, space: str) -> dict[str, int]:
     """How many links of each relation the space holds, and how many entities."""
+    one, other = notes.alias("one"), notes.alias("other")
     rows = connection.execute(
-        select(links.c.relation, func.count().label("n")).where(links.c.space == space).group_by(links.c.relation)
+        select(links.c.relation, func.count().label("n"))
+        .join(one, and_(one.c.space == links.c.space, one.c.id == links.c.source_id, alive(None, one)))
+        .join(other, and_(other.c.space == links.c.space, other.c.id == links.c.target_id, alive(None, other)))
+        .where(links.c.space == space)
+        .group_by(links.c.relation)
     )
     found = {row.relation: row.n for row in rows}
-    found["entities"] = int(
-        connection.execute(select(func.count()).select_from(entities).where(entities.c.space == space)).scalar_one()
+    named = (
+        select(func.count(func.distinct(mentions.c.entity_id)))
+        .join(notes, and_(notes.c.space == mentions.c.space, notes.c.id == mentions.c.note_id))
+        .where(in_space(space))
     )
+    found["entities"] = int(connection.execute(named).scalar_one())
     return found

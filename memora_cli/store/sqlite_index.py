@@ -102,7 +102,7 @@ class SqliteIndex:
         held = (
             select(notes.c.id)
             .select_from(index.join(notes, notes.c.id == index.c.rowid))
-            .where(text("keywords_fts MATCH :match"), notes.c.space == space)
+            .where(text("keywords_fts MATCH :match"), notes.c.space == space, notes.c.deleted_at.is_(None))
             .limit(cap)
             .subquery()
         )
@@ -120,17 +120,17 @@ class SqliteIndex:
         index, notes = table("keywords_fts", column("rowid")), schema.notes
         score: ColumnElement[float] = literal_column("bm25(keywords_fts, 10.0, 5.0, 1.0)")
         statement = (
-            select(notes.c.id, score.label("score"))
+            select(notes.c.number, score.label("score"))
             .select_from(index.join(notes, notes.c.id == index.c.rowid))
             .where(text("keywords_fts MATCH :match"), where)
-            .order_by(score, notes.c.created_at.desc(), notes.c.id)
+            .order_by(score, notes.c.created_at.desc(), notes.c.number)
             .limit(limit)
         )
         try:
             rows = connection.execute(statement, {"match": _quoted(words)}).all()
         except DBAPIError as error:
             raise IndexUnavailable(f"the keyword index cannot be read ({error.orig})") from error
-        return [(row.id, -row.score) for row in rows]
+        return [(row.number, -row.score) for row in rows]
 
     def index_vectors(
         self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
@@ -181,9 +181,11 @@ class SqliteIndex:
             raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
         found = {row.passage_id: 1.0 - row.distance for row in rows}
         held = connection.execute(
-            select(passages.c.id, passages.c.note_id).where(passages.c.space == space, passages.c.id.in_(found))
+            select(passages.c.id, notes.c.number)
+            .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
+            .where(passages.c.space == space, passages.c.id.in_(found))
         )
-        owners = {row.id: row.note_id for row in held}
+        owners = {row.id: row.number for row in held}
         return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
 
 
@@ -198,14 +200,15 @@ def _table_exists(connection: Connection, name: str) -> bool:
 
 
 def _fill_vectors(connection: Connection, name: str, space: str, model: str, dimension: int) -> None:
-    """Make a vec0 table with every stored vector of its space and model."""
+    """Make a vec0 table with every stored vector of its space and model; those of past texts are only stored."""
     connection.exec_driver_sql(
         f"CREATE VIRTUAL TABLE {name} USING vec0("
         f"passage_id INTEGER PRIMARY KEY, embedding float[{dimension}] distance_metric=cosine)"
     )
     connection.exec_driver_sql(
         f"INSERT INTO {name}(passage_id, embedding) SELECT passage_id, vector FROM vectors "
-        "WHERE space = ? AND model = ? AND dimension = ?",
+        "JOIN passages ON passages.space = vectors.space AND passages.id = passage_id AND note_id > 0 "
+        "WHERE vectors.space = ? AND model = ? AND dimension = ?",
         (space, model, dimension),
     )
 

@@ -58,7 +58,7 @@ def scan(
     import numpy
 
     rows = connection.execute(
-        select(passages.c.id, passages.c.note_id, vectors.c.vector)
+        select(passages.c.id, notes.c.number, vectors.c.vector)
         .join(passages, (passages.c.space == vectors.c.space) & (passages.c.id == vectors.c.passage_id))
         .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
         .where(vectors.c.model == model, vectors.c.dimension == len(vector), where)
@@ -68,7 +68,7 @@ def scan(
     matrix = numpy.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), -1)
     cosines = matrix @ vector
     order = numpy.argsort(-cosines, kind="stable")[:limit]
-    return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
+    return [(rows[place].id, rows[place].number, float(cosines[place])) for place in order]
 
 
 def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
@@ -78,7 +78,12 @@ def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    return (passages.c.space == space) & ~has_vector
+    owned = (
+        select(notes.c.id)
+        .where(notes.c.space == passages.c.space, notes.c.id == passages.c.note_id, notes.c.deleted_at.is_(None))
+        .exists()
+    )
+    return (passages.c.space == space) & ~has_vector & owned
 
 
 def waiting(connection: Connection, space: str, model: str) -> int:
