@@ -23,8 +23,7 @@ from memora_cli.retrieve.semantic import semantic
 from memora_cli.retrieve.source import Source
 from memora_cli.retrieve.temporal import temporal
 from memora_cli.retrieve.understand import understand
-from memora_cli.store import graph as connections
-from memora_cli.store import notes, vectors
+from memora_cli.store import notes, supersessions, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.times import TimeParser
 from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
@@ -124,7 +123,7 @@ def _chains(
     stale = [candidate.note.id for candidate in candidates if candidate.note.superseded_by]
     if not stale:
         return {}, {}
-    successors = connections.successors(connection, filters.space, stale, filters.as_of)
+    successors = supersessions.successors(connection, filters.space, stale, filters.as_of)
     ends = {head for number in stale for head in heads(number, successors)}
     return successors, notes.fetch(connection, filters.space, ends, filters.as_of)
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection
 
-from memora_cli.store import conditions, graph, notes
+from memora_cli.store import conditions, notes, supersessions
 from memora_cli.store.database import Database
 from memora_cli.values import Filters, Hit, Query, RankedList, Settings, Understood
 
@@ -47,7 +47,7 @@ class Source:
     @functools.cached_property
     def corrected(self) -> bool:
         """Whether anything in the space is superseded, or was."""
-        return self.as_of is not None or graph.any_superseded(self.connection, self.space)
+        return self.as_of is not None or supersessions.any_superseded(self.connection, self.space)
 
     @property
     def unfiltered(self) -> bool:

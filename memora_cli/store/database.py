@@ -52,6 +52,12 @@ class Index(Protocol):
     ) -> None:
         """Add `(passage id, float32 bytes)`, which are stored already, to the index of that space and model."""
 
+    def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
+        """Take passages out of the indexes of those models."""
+
+    def scrub(self, engine: Engine) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+
     def nearest(
         self,
         connection: Connection,
@@ -100,6 +106,10 @@ class Database:
         return sum(
             file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
         )
+
+    def scrub(self) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+        return self.index.scrub(self.engine)
 
     def close(self) -> None:
         """Let go of all connections."""

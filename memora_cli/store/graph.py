@@ -1,4 +1,4 @@
-"""Reads and writes what connects notes: entities, links and supersessions."""
+"""Reads and writes what connects notes: entities and links."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, func, insert, or_, select
 
-from memora_cli.store.conditions import alive, in_space, replacements, with_ids
+from memora_cli.store.conditions import alive, in_space, with_ids
 from memora_cli.store.notes import next_ids
-from memora_cli.store.schema import entities, links, mentions, notes, pending_links, supersessions
+from memora_cli.store.schema import (
+    aliases,
+    entities,
+    links,
+    mentions,
+    notes,
+    pending_links,
+)
 
 TEMPORAL_HOURS = 24.0
 TEMPORAL_NEAREST = 10
 SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
+PERSON = "person"  # the origin of a link that no change of a text takes away
 CAUSAL = frozenset({"causes", "enables", "prevents"})
 
 
@@ -51,20 +60,37 @@ def mention(connection: Connection, space: str, found: Mapping[int, Iterable[tup
             ],
         )
         known |= dict(zip(fresh, numbers, strict=True))
-    rows = {
-        (known[key], note_id): {"space": space, "entity_id": known[key], "note_id": note_id, "origin": origin}
-        for note_id, items in found.items()
-        for key, _, origin in items
-    }
+    own = dict(connection.execute(select(entities.c.id, entities.c.key).where(entities.c.id.in_(known.values()))).all())
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for note_id, items in found.items():
+        for key, name, origin in items:
+            said = name if own[known[key]] != key else None
+            row = {"space": space, "entity_id": known[key], "note_id": note_id, "origin": origin, "said": said}
+            rows.setdefault((known[key], note_id), row)
     connection.execute(insert(mentions), list(rows.values()))
 
 
-def known_entities(connection: Connection, space: str, keys: Collection[str]) -> dict[str, int]:
-    """The ids of the entities with these keys that exist, by key."""
+def unmention(connection: Connection, space: str, note_id: int) -> None:
+    """Forget what a note mentions."""
+    connection.execute(delete(mentions).where(mentions.c.space == space, mentions.c.note_id == note_id))
+
+
+def explicit_names(connection: Connection, space: str, note_id: int) -> list[str]:
+    """The names that a person gave to a note, as they were given."""
     rows = connection.execute(
-        select(entities.c.key, entities.c.id).where(entities.c.space == space, entities.c.key.in_(keys))
+        select(func.coalesce(mentions.c.said, entities.c.name))
+        .join(entities, and_(entities.c.space == mentions.c.space, entities.c.id == mentions.c.entity_id))
+        .where(mentions.c.space == space, mentions.c.note_id == note_id, mentions.c.origin == "explicit")
+        .order_by(entities.c.name)
     )
-    return {row.key: row.id for row in rows}
+    return list(rows.scalars())
+
+
+def known_entities(connection: Connection, space: str, keys: Collection[str]) -> dict[str, int]:
+    """The ids of the entities that these keys, or names that mean the same, stand for; by key."""
+    own = select(entities.c.key, entities.c.id).where(entities.c.space == space, entities.c.key.in_(keys))
+    other = select(aliases.c.key, aliases.c.entity_id).where(aliases.c.space == space, aliases.c.key.in_(keys))
+    return {row[0]: row[1] for row in (*connection.execute(other), *connection.execute(own))}
 
 
 def holders(
@@ -77,9 +103,10 @@ def holders(
 ) -> dict[str, tuple[str, int, list[int]]]:
     """By entity key: its name, how many notes hold it, and up to `most` of these that pass `where`, newest first."""
     found: dict[str, tuple[str, int, list[int]]] = {}
+    numbers = set(known_entities(connection, space, keys).values())
     rows = connection.execute(
         select(entities.c.id, entities.c.key, entities.c.name).where(
-            entities.c.space == space, entities.c.key.in_(keys)
+            entities.c.space == space, entities.c.id.in_(numbers)
         )
     ).all()
     for row in rows:
@@ -176,28 +203,37 @@ def _shared(
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to be stored: `caused-by` becomes its inverse, and what leads both ways is stored once."""
+    """A link to be stored: `caused-by` becomes its inverse, and what leads both ways is stored once.
+
+    `origin` is "derived" from what the notes say, or "person" for a link that somebody made.
+    """
 
     source: int
     target: int
     relation: str
     weight: float
+    origin: str = "derived"
 
     def stored(self) -> Link:
         """The link in the direction it is stored in."""
         if self.relation == "caused-by":
-            return Link(self.target, self.source, "causes", self.weight)
+            return Link(self.target, self.source, "causes", self.weight, self.origin)
         if self.relation not in CAUSAL and self.source > self.target:
-            return Link(self.target, self.source, self.relation, self.weight)
+            return Link(self.target, self.source, self.relation, self.weight, self.origin)
         return self
 
 
 def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
-    """Connect notes; the same link said again takes the new weight."""
-    rows = {}
+    """Connect notes; the same link said again takes the new weight, and one that a person made stays theirs."""
+    rows: dict[tuple[int, int, str], dict[str, Any]] = {}
     for item in (item.stored() for item in found if item.source != item.target):
         key = {"space": space, "source_id": item.source, "target_id": item.target, "relation": item.relation}
-        rows[item.source, item.target, item.relation] = key | {"weight": item.weight}
+        rows[item.source, item.target, item.relation] = key | {"weight": item.weight, "origin": item.origin}
+    causal = {key[:2] for key, row in rows.items() if row["relation"] in CAUSAL and row["origin"] != PERSON}
+    for source, target in causal:
+        for kept in links_between(connection, space, source, target):
+            if kept.origin == PERSON:
+                rows.pop((kept.source, kept.target, kept.relation), None)
     if not rows:
         return
     same = and_(*(links.c[name] == bindparam(f"at_{name}") for name in ("space", "source_id", "target_id", "relation")))
@@ -205,6 +241,33 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
         delete(links).where(same), [{f"at_{name}": value for name, value in row.items()} for row in rows.values()]
     )
     connection.execute(insert(links), list(rows.values()))
+
+
+def links_between(connection: Connection, space: str, source: int, target: int) -> list[Link]:
+    """The links stored in that direction."""
+    here = and_(links.c.space == space, links.c.source_id == source, links.c.target_id == target)
+    rows = connection.execute(select(links).where(here).order_by(links.c.relation))
+    return [Link(row.source_id, row.target_id, row.relation, row.weight, row.origin) for row in rows]
+
+
+def unlink(connection: Connection, space: str, gone: Iterable[Link]) -> None:
+    """Delete links, given as they are stored."""
+    for item in gone:
+        same = and_(links.c.source_id == item.source, links.c.target_id == item.target)
+        connection.execute(delete(links).where(links.c.space == space, same, links.c.relation == item.relation))
+
+
+def unlink_derived(connection: Connection, space: str, note_id: int, relation: str) -> None:
+    """Delete the links of one kind that were derived from a note: causes lead to the note whose text says them."""
+    touches = links.c.target_id == note_id
+    if relation not in CAUSAL:
+        touches = or_(touches, links.c.source_id == note_id)
+    derived = and_(links.c.relation == relation, links.c.origin != PERSON)
+    connection.execute(delete(links).where(links.c.space == space, touches, derived))
+    if relation in CAUSAL:
+        connection.execute(
+            delete(pending_links).where(pending_links.c.space == space, pending_links.c.note_id == note_id)
+        )
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
@@ -241,54 +304,6 @@ def resolve_pending(connection: Connection, space: str, note_id: int, titles: Se
     waiting = connection.execute(select(pending_links).where(here)).all()
     link(connection, space, [Link(row.note_id, note_id, row.relation, 1.0) for row in waiting])
     connection.execute(delete(pending_links).where(here))
-
-
-def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> bool:
-    """Record that one note replaces another; False when that was said already."""
-    same = and_(supersessions.c.space == space, supersessions.c.old_id == old_id, supersessions.c.new_id == new_id)
-    if connection.execute(select(supersessions.c.old_id).where(same)).first():
-        return False
-    connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
-    return True
-
-
-def successors(
-    connection: Connection, space: str, note_ids: Collection[int], as_of: datetime | None = None
-) -> dict[int, tuple[int, ...]]:
-    """For every note reachable from these by supersession: the notes that directly replace it, oldest first."""
-    held = replacements(as_of).subquery()
-    found: dict[int, tuple[int, ...]] = {}
-    frontier = set(note_ids)
-    while frontier:
-        step: dict[int, list[int]] = defaultdict(list)
-        for row in connection.execute(
-            select(held.c.old_id, held.c.new_id)
-            .where(held.c.space == space, held.c.old_id.in_(frontier))
-            .order_by(held.c.created_at, held.c.new_id)
-        ):
-            step[row.old_id].append(row.new_id)
-        found |= {old: tuple(new) for old, new in step.items()}
-        frontier = {number for new in step.values() for number in new} - set(found)
-    return found
-
-
-def predecessors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """The notes that each of these directly replaces, oldest first; none that is in the trash."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for row in connection.execute(
-        select(supersessions.c.old_id, supersessions.c.new_id)
-        .join(notes, and_(notes.c.space == supersessions.c.space, notes.c.id == supersessions.c.old_id, alive()))
-        .where(supersessions.c.space == space, supersessions.c.new_id.in_(note_ids))
-        .order_by(supersessions.c.created_at, supersessions.c.old_id)
-    ):
-        found[row.new_id].append(row.old_id)
-    return {new: tuple(old) for new, old in found.items()}
-
-
-def any_superseded(connection: Connection, space: str) -> bool:
-    """Whether any note of the space is superseded."""
-    found = select(supersessions.c.old_id).where(supersessions.c.space == space).limit(1)
-    return connection.execute(found).first() is not None
 
 
 def link_counts(connection: Connection, space: str) -> dict[str, int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     column,
     delete,
     func,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 KEYWORD_TABLE = """CREATE VIRTUAL TABLE keywords_fts USING fts5(
   title, topics, body, content='keywords', content_rowid='note_id',
   tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'")"""
+CHUNK = 1024  # vectors that vec0 makes room for at once
 SECURE_DELETE_SINCE = (3, 42, 0)
 KEYWORD_TRIGGERS = (
     """CREATE TRIGGER keywords_insert AFTER INSERT ON keywords BEGIN
@@ -80,6 +82,10 @@ class SqliteIndex:
         self.create(connection)
         if _table_exists(connection, "keywords_fts"):
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
+        self._refill(connection, space, model)
+
+    def _refill(self, connection: Connection, space: str, model: str) -> None:
+        """Make a vec0 table anew from the stored vectors."""
         name = _vector_table(space, model)
         try:
             connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
@@ -145,8 +151,35 @@ class SqliteIndex:
         except OperationalError as error:
             if "no such module" not in str(error.orig):
                 raise
-            if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
-                connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
+            _mark_unindexed(connection, name)
+
+    def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
+        """Delete from the vec0 tables; one that has become mostly holes is made anew, as vec0 fills none again."""
+        for model in models:
+            name = _vector_table(space, model)
+            if not ids or not _table_exists(connection, name):
+                continue
+            try:
+                connection.exec_driver_sql(f"DELETE FROM {name} WHERE passage_id = ?", [(number,) for number in ids])
+            except OperationalError as error:
+                if "no such module" not in str(error.orig):
+                    raise
+                _mark_unindexed(connection, name)
+                continue
+            live = connection.exec_driver_sql(f"SELECT count(*) FROM {name}_rowids").scalar_one()
+            slots = connection.exec_driver_sql(f"SELECT coalesce(sum(size), 0) FROM {name}_chunks").scalar_one()
+            if slots > CHUNK and live < slots / 2:
+                self._refill(connection, space, model)
+
+    def scrub(self, engine: Engine) -> bool:
+        """Write the file anew without holes, then empty the log: both may still hold deleted text."""
+        connection = engine.raw_connection()
+        try:
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            connection.close()
+        return not busy
 
     def nearest(
         self,
@@ -192,6 +225,11 @@ class SqliteIndex:
 def _unindexed(name: str) -> tuple[ColumnElement[bool], ...]:
     """The mark that some vectors were stored while their vec0 table could not be written."""
     return schema.counters.c.space == "", schema.counters.c.name == f"unindexed {name}"
+
+
+def _mark_unindexed(connection: Connection, name: str) -> None:
+    if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
+        connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
 
 
 def _table_exists(connection: Connection, name: str) -> bool:

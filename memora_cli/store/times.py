@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from memora_cli.store.schema import mentioned_times, notes
 from memora_cli.values import Window
@@ -48,7 +48,9 @@ def events(
 
 
 def mention(connection: Connection, space: str, note_id: int, windows: Sequence[Window]) -> None:
-    """Record the closed spans of time that a note's text mentions."""
+    """Record the closed spans of time that a note's text mentions, in the place of those it mentioned before."""
+    here = (mentioned_times.c.space == space) & (mentioned_times.c.note_id == note_id)
+    connection.execute(delete(mentioned_times).where(here))
     spans = dict.fromkeys((window.start, window.end) for window in windows if window.start and window.end)
     if spans:
         connection.execute(
