@@ -14,7 +14,7 @@ from memora_cli.memory.editing import Edited, Revise, edit
 from memora_cli.memory.history import History
 from memora_cli.memory.writing import require
 from memora_cli.models import Embedder, load_embedder
-from memora_cli.store import aliases, graph, notes
+from memora_cli.store import graph, notes
 from memora_cli.store.database import Database
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
@@ -102,10 +102,10 @@ class Changer:
         with self.database.write() as connection:
             changing.keep(connection, self.space, naming.part(connection, self.space, normalise(other)), at)
 
-    def aliases(self) -> list[tuple[str, str]]:
-        """Every name with each other name that means the same."""
+    def aliases(self, name: str | None = None) -> list[tuple[str, str]]:
+        """Every name with each other name that means the same, or those that mean the same as one name."""
         with self.database.read() as connection:
-            return aliases.listing(connection, self.space)
+            return naming.listing(connection, self.space, None if name is None else normalise(name))
 
     def history(self, note_id: int) -> History:
         """What was done to a note, and what it replaced and was replaced by. Raises `NoSuchNote`."""

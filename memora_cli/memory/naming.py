@@ -32,6 +32,16 @@ def join(connection: Connection, space: str, name: str, other: str, at: datetime
     return [changes.Entry("alias", after={"name": main.name, "other": other, "carried": carried})]
 
 
+def listing(connection: Connection, space: str, name: str | None = None) -> list[tuple[str, str]]:
+    """`(name, other name)` of all aliases, or of those that mean the same as one name."""
+    found = aliases.listing(connection, space)
+    if name is None:
+        return found
+    held = aliases.find(connection, space, entity_key(name))
+    key = held[1].key if held else entity_key(name)
+    return [pair for pair in found if entity_key(pair[0]) == key]
+
+
 def part(connection: Connection, space: str, other: str, carried: Collection[str] = ()) -> list[changes.Entry]:
     """Let a name mean an entity of its own again; what that changed. Raises `Usage` for a name that is no alias.
 

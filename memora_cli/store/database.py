@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -106,6 +107,11 @@ class Database:
         return sum(
             file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
         )
+
+    def copies(self) -> list[Path]:
+        """The backups that upgrades left beside it."""
+        path = Path(self.address)
+        return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
 
     def scrub(self) -> bool:
         """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
