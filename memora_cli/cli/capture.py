@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from memora_cli.memory import Added
     from memora_cli.values import Window
 
+SHOWN = 60  # characters of a note that a message shows
 STATED_WITHIN = 2000  # characters at the start of a text in which it may state its own date
 
 Title = Annotated[str, typer.Option("--title", metavar="TITLE", help="A title; it counts most in keyword search.")]
@@ -147,11 +148,17 @@ def _happened(text: str, occurred: str | None, at: datetime, week_start: int, *,
 def _print_added(added: Added, *, as_json: bool, also: str = "") -> None:
     """The id; what else was done to a note that was there already is told with `also`."""
     from memora_cli.render.terminal import say, warn
+    from memora_cli.text.snippets import snippet
 
     if not added.created:
         warn(f"memora: note {added.id} holds this text already; nothing was added (--force adds it again){also}")
     if added.waits:
         warn(f"memora: note {added.id} is kept but has no vectors yet: {added.waits}; then run memora reindex")
+    for old in added.outdated[:1]:
+        warn(
+            f'memora: it seems to update note {old.id}, "{snippet(old.name, (), SHOWN)}"; '
+            f"if it does: memora supersede {old.id} {added.id}"
+        )
     if as_json:
         _print_json(added)
     else:

@@ -15,6 +15,7 @@ from memora_cli.config import Config
 from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory import changing
 from memora_cli.memory.changer import Changer
+from memora_cli.memory.suggesting import outdated
 from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
@@ -112,8 +113,12 @@ class Memory(Changer):
         return time_parser(self.config)
 
     def add(self, draft: Draft, at: datetime, *, embed: bool = True, force: bool = False) -> Added:
-        """Remember a note; the same text again is reported, not added, unless forced."""
-        return self.add_all([draft], at, embed=embed, force=force)[0]
+        """Remember a note, and tell what it seems to update; the same text again is reported, unless forced."""
+        added = self.add_all([draft], at, embed=embed, force=force)[0]
+        if not added.created or draft.supersedes:
+            return added
+        with self.database.read() as connection:
+            return replace(added, outdated=outdated(connection, self.space, added.id))
 
     def add_all(self, drafts: Sequence[Draft], at: datetime, *, embed: bool = True, force: bool = False) -> list[Added]:
         """Remember notes in one transaction: all of them, or none. Without a model they wait for their vectors."""

@@ -40,13 +40,14 @@ class Added:
     """What became of a draft: the id of its note, and whether it is new.
 
     `updated` says that the note has the newer text of its file now; `waits` why it has no vectors yet, empty when it
-    has.
+    has. `outdated` are the notes that it seems to update.
     """
 
     id: int
     created: bool
     updated: bool = False
     waits: str = ""
+    outdated: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ def update(candidates: Sequence[Candidate], words: Collection[str]) -> tuple[Can
     some words. Notes that are superseded already, and notes that no cross-encoder read, update nothing.
     """
     best = max((candidate.relevance.value for candidate in candidates), default=0.0) or 1.0
-    stems = frozenset(map(stem, words))
     top = [candidate for candidate in candidates if not candidate.note.superseded_by][:AMONG]
     sure = [candidate for candidate in top if candidate.reranking and candidate.reranking.sigmoid >= SURE]
     levels = {candidate.note.id: candidate.relevance.value / best for candidate in sure}
@@ -36,7 +35,7 @@ def update(candidates: Sequence[Candidate], words: Collection[str]) -> tuple[Can
                 continue
             if newer.relevance.value < CLOSE * older.relevance.value:
                 continue
-            if common := _in_common(_text(older), _text(newer), stems):
+            if common := compare(_text(older), _text(newer), words):
                 level = max(levels[newer.note.id], levels[older.note.id] + ABOVE)
                 levels[newer.note.id] = level
                 found[newer.note.id] = Update(older.note.id, *common, level - text)
@@ -47,17 +46,19 @@ def _text(candidate: Candidate) -> str:
     return passage_text(candidate.note.title, candidate.passage)
 
 
-def _in_common(older: str, newer: str, stems: frozenset[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """The stems that both texts share with the query and the values that only the newer states, if it updates."""
-    shared = content_stems(older) & content_stems(newer) & stems
-    if not stems or len(shared) < SHARED * len(stems):
+def compare(older: str, newer: str, words: Collection[str]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The words that both texts hold and the values that only the newer one states; None when it is no update."""
+    stems = {word: stem(word) for word in words}
+    held = content_stems(older) & content_stems(newer)
+    shared = tuple(word for word in words if stems[word] in held)
+    if not shared or len(shared) < SHARED * len(stems):
         return None
-    before, after = statement(older, stems), statement(newer, stems)
+    before, after = statement(older, stems.values()), statement(newer, stems.values())
     said, now = values(before), values(after)
     fresh = tuple(value for value in now if value not in said)
     if said and fresh:
-        return tuple(sorted(shared)), fresh
-    words, others = content_stems(before), content_stems(after)
-    replaced = bool(words - others and others - words)
-    alike = len(words & others) >= ALIKE * min(len(words), len(others))
-    return (tuple(sorted(shared)), ()) if replaced and alike else None
+        return shared, fresh
+    said_words, now_words = content_stems(before), content_stems(after)
+    replaced = bool(said_words - now_words and now_words - said_words)
+    alike = len(said_words & now_words) >= ALIKE * min(len(said_words), len(now_words))
+    return (shared, ()) if replaced and alike else None

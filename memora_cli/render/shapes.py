@@ -59,7 +59,17 @@ def view(value: NoteView, zone: tzinfo | None) -> Shape:
 
 def added(value: Added) -> Shape:
     """What became of a note to be added."""
-    return {"version": VERSION, "id": value.id, "created": value.created}
+    return {
+        "version": VERSION,
+        "id": value.id,
+        "created": value.created,
+        "suggestions": [_suggestion(old.id, value.id) for old in value.outdated],
+    }
+
+
+def _suggestion(old: int, new: int) -> Shape:
+    """A supersession for the user to judge."""
+    return {"old": old, "new": new, "command": f"memora supersede {old} {new}"}
 
 
 def edited(value: Edited) -> Shape:
@@ -208,10 +218,7 @@ def search(trace: Trace) -> Shape:
         "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
         "waiting": trace.waiting,
         "results": results(trace),
-        "suggestions": [
-            {"old": old.note.id, "new": new.note.id, "command": f"memora supersede {old.note.id} {new.note.id}"}
-            for old, new in trace.suggestions
-        ],
+        "suggestions": [_suggestion(old.note.id, new.note.id) for old, new in trace.suggestions],
         "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
     }
 
