@@ -30,7 +30,7 @@ def test_add_and_search_suggest_the_supersession_and_leave_it_to_the_user(memora
     assert [result["id"] for result in asked["results"]] == [2, 1]
     assert asked["suggestions"] == [{"old": 1, "new": 2, "command": "memora supersede 1 2"}]
     assert "if it does: memora supersede 1 2" in memora("search", question).err
-    assert memora("show", 1, "--json").json["superseded_by"] is None
+    assert memora("show", 1, "--json").json["notes"][0]["superseded_by"] is None
 
 
 @pytest.mark.parametrize(("old", "new"), OTHERS)
