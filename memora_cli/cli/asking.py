@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from memora_cli.cli.filters import Since, Until, read_filters
 from memora_cli.cli.options import (
     AsJson,
     At,
@@ -17,7 +18,6 @@ from memora_cli.cli.options import (
     Space,
     TopicFilter,
     TypeFilter,
-    checked_kind,
     configure,
     now,
     week_start,
@@ -85,8 +85,8 @@ def ask(
     ] = None,
     kind: TypeFilter = None,
     topic: TopicFilter = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened since.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened until.")] = None,
+    since: Since = None,
+    until: Until = None,
     pinned: Pinned = False,
     current: Current = False,
     at: At = None,
@@ -120,9 +120,7 @@ def ask(
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
-    from memora_cli.text.moments import read_window
-    from memora_cli.text.words import topic as normalise_topic
-    from memora_cli.values import Filters, Query
+    from memora_cli.values import Query
 
     given = dict(locals())
     words = " ".join(text or ())
@@ -133,19 +131,17 @@ def ask(
     )
     config = configure(context, space, flags, _pairs(settings or ()))
     present = now(at, week_start(config))
-    first = read_window(since, present, week_start=week_start(config)) if since else None
-    last = read_window(until, present, week_start=week_start(config)) if until else None
     memory = Memory(config)
-    filters = Filters(
-        space=memory.space,
-        kind=checked_kind(kind),
-        topics=tuple(normalise_topic(name) for name in topic or ()),
-        since=(first.start or first.end) if first else None,
-        until=(last.end or last.start) if last else None,
+    filters = read_filters(
+        memory.space,
+        present,
+        kind=kind,
+        topic=topic,
+        since=since,
+        until=until,
         pinned=pinned,
+        week_start=week_start(config),
     )
-    if filters.since and filters.until and filters.since >= filters.until:
-        raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")
     form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
     return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
 

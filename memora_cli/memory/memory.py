@@ -18,13 +18,13 @@ from memora_cli.models import Embedder, Reranker, find_model, load_embedder, loa
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, notes, vectors
+from memora_cli.store import counts, graph, listing, notes, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
-from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
+from memora_cli.values import Account, Draft, Filters, Note, Order, Query, Tally, Trace
 
 BATCH = 64  # notes of an import that are written in one transaction
 
@@ -205,10 +205,32 @@ class Memory:
             for note_id in ids
         ]
 
-    def notes(self, filters: Filters, *, current_only: bool = False, limit: int | None = None) -> list[Note]:
-        """Notes that pass the filters, newest first."""
+    # Looking: lists, tallies and neighbours.
+
+    def notes(
+        self,
+        filters: Filters,
+        *,
+        current_only: bool = False,
+        limit: int | None = None,
+        order: Order = "created",
+        reverse: bool = False,
+    ) -> list[Note]:
+        """Notes that pass the filters, in an order; see `store.listing.listing`."""
         with self.database.read() as connection:
-            return notes.listing(connection, filters, current_only=current_only, limit=limit)
+            return listing.listing(
+                connection, filters, current_only=current_only, limit=limit, order=order, reverse=reverse
+            )
+
+    def topics(self, filters: Filters, *, current_only: bool = False) -> list[Tally]:
+        """The topics of the notes that pass the filters, commonest first."""
+        with self.database.read() as connection:
+            return listing.topic_tallies(connection, filters, current_only=current_only)
+
+    def entities(self, filters: Filters, *, current_only: bool = False) -> list[Tally]:
+        """The entities that the notes that pass the filters mention, commonest first."""
+        with self.database.read() as connection:
+            return listing.entity_tallies(connection, filters, current_only=current_only)
 
     def import_all(
         self, drafts: Iterable[tuple[str, Draft]], at: datetime

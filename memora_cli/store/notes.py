@@ -198,19 +198,6 @@ def passages_of(connection: Connection, space: str, note_ids: Collection[int]) -
     return found
 
 
-def listing(
-    connection: Connection, filters: Filters, *, current_only: bool = False, limit: int | None = None
-) -> list[Note]:
-    """Notes that pass the filters, newest first."""
-    condition = matching(filters)
-    if current_only:
-        condition &= ~stale()
-    statement = select(notes.c.id).where(condition).order_by(notes.c.created_at.desc(), notes.c.id.desc()).limit(limit)
-    ids = list(connection.execute(statement).scalars())
-    found = fetch(connection, filters.space, ids)
-    return [found[number] for number in ids]
-
-
 def find_title(connection: Connection, space: str, words: str) -> int | None:
     """The newest note whose title has exactly these search words."""
     if not words:
