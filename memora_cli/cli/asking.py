@@ -5,11 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memora_cli.cli.filters import Since, Until, read_filters
+from memora_cli.cli.forms import Form, IdsOnly, Jsonl, one_form
 from memora_cli.cli.options import (
     AsJson,
     At,
@@ -44,8 +45,6 @@ KNOBS = (
 )
 """The options of `ask` that are settings; every other setting is given with --set."""
 
-
-Form = Literal["json", "jsonl", "ids", "people"]
 
 ELSEWHERE = {"db": "--db", "space": "--space", "embedder": "config.toml"}
 """What --set does not take, because it decides which notes and vectors there are; and where it is said instead."""
@@ -114,8 +113,8 @@ def ask(
     ] = None,
     space: Space = None,
     as_json: AsJson = False,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line.")] = False,
-    ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the results only.")] = False,
+    jsonl: Jsonl = False,
+    ids: IdsOnly = False,
     exit_status: Annotated[bool, typer.Option("-e", "--exit-status", help="Exit with 1 on no result.")] = False,
 ) -> Asked:
     """The query that the options mean."""
@@ -123,6 +122,7 @@ def ask(
     from memora_cli.values import Query
 
     given = dict(locals())
+    form = one_form(as_json=as_json, jsonl=jsonl, ids=ids)
     words = " ".join(text or ())
     if not words.strip() and not topic:
         raise EmptyQuery
@@ -142,7 +142,6 @@ def ask(
         pinned=pinned,
         week_start=week_start(config),
     )
-    form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
     return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
 
 

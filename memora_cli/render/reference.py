@@ -54,6 +54,9 @@ NOTE = {
     "tokens": "the length as the token budget counts it",
 }
 
+NAME = "name"
+"""What templates have beside the keys of a note: the title, or the first line of the text."""
+
 SEARCH = {
     "version": "",
     "query": "",
@@ -81,6 +84,16 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "list": {"version": "", "notes": "a list of notes"},
         "show": {"version": "", "notes": "a list of notes, each with entities, links and supersedes"},
         "a note (a line of list --jsonl)": NOTE,
+        "topics": {"version": "", "topics": "a list, commonest first"},
+        "a topic (a line of topics --jsonl)": {"topic": "", "notes": "how many notes have it"},
+        "entities": {"version": "", "entities": "a list, commonest first"},
+        "an entity (a line of entities --jsonl)": {"name": "", "notes": "how many notes mention it"},
+        "graph": {
+            "version": "",
+            "root": "the id that was given",
+            "notes": "a list of {id, name}, nearest first",
+            "edges": "a list of {from, to, relation, via, weight, tree}; tree tells the edges of the shortest paths",
+        },
         "search": SEARCH,
         "a result (a line of search --jsonl)": {
             "rank": "from 1",
@@ -160,13 +173,21 @@ OUTPUT = (
     "Results go to standard output, all else to standard error. On a terminal they are tables.",
     "In a pipe they are lines of tab-separated columns that are never cut. A line of search holds id, score, how sure "
     "the cross-encoder is, date, marks (pinned, superseded by, replaces, shortened), title and snippet. A line of list "
-    "holds id, date, topics and title or first line. Explain prints each table with its title and headings.",
+    "holds id, date, topics and title or first line; of topics and entities count and name; of graph steps, from, "
+    "relation, weight, to, shared names and title or first line. Explain prints each table with its title and "
+    "headings.",
     "With --json a command prints one object on one line. Its version is 1: keys may be added, never changed. With "
     "--jsonl it prints one object a line, with --ids one id a line.",
+    "With --format it fills a template for each record: {id} stands for the key id of the object that --jsonl prints, "
+    "{score:.2f} formats it, {{ is a brace, \\t a tab, \\n a new line. A text is put on one line. "
+    "Notes and results have {name} too, the title or the first line.",
+    "On a terminal, what list, show, topics, entities and graph print goes through $PAGER, else less, when it is "
+    "longer than the screen.",
 )
 
 ENVIRONMENT = {
     "MEMORA_CONFIG": "the configuration file to read instead of config.toml in the configuration folder",
+    "PAGER": "what shows long lists on a terminal; empty or cat for none",
     "NO_COLOR, TERM, COLUMNS": "no colours when NO_COLOR is set or TERM is dumb; the width of tables",
     "TZ": "the time zone that times are read and printed in; else the system's",
 }

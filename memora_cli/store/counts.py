@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
 
 from memora_cli.store.conditions import stale
 from memora_cli.store.schema import notes, passages, topics
@@ -31,15 +31,23 @@ def counts(connection: Connection, space: str) -> dict[str, int]:
         "pinned": count(alive & notes.c.pinned.is_(True)),
         "superseded": count(alive & stale()),
         "passages": int(
-            connection.execute(select(func.count()).select_from(passages).where(passages.c.space == space)).scalar_one()
+            connection.execute(
+                select(func.count()).select_from(passages.join(notes, _of_note(passages))).where(alive)
+            ).scalar_one()
         ),
         "topics": int(
             connection.execute(
-                select(func.count(func.distinct(topics.c.topic))).where(topics.c.space == space)
+                select(func.count(func.distinct(topics.c.topic)))
+                .select_from(topics.join(notes, _of_note(topics)))
+                .where(alive)
             ).scalar_one()
         ),
         "tokens": int(connection.execute(select(func.coalesce(func.sum(notes.c.tokens), 0)).where(alive)).scalar_one()),
     }
+
+
+def _of_note(part: Table) -> ColumnElement[bool]:
+    return and_(notes.c.space == part.c.space, notes.c.id == part.c.note_id)
 
 
 def months(connection: Connection, space: str) -> list[datetime]:
