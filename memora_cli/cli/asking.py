@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memora_cli.cli import completing
 from memora_cli.cli.filters import Since, Until, read_filters
 from memora_cli.cli.forms import Form, IdsOnly, Jsonl, one_form
 from memora_cli.cli.options import (
@@ -106,10 +107,22 @@ def ask(
         float | None, typer.Option("--min-score", metavar="SHARE", help="Leave out what is less sure, 0 to 1.")
     ] = None,
     backend: Annotated[
-        str | None, typer.Option("--backend", metavar="NAME", help="Keyword search by fts5 or like.")
+        str | None,
+        typer.Option(
+            "--backend",
+            metavar="NAME",
+            autocompletion=completing.one_of("auto", "fts5", "like"),
+            help="Keyword search by fts5 or like.",
+        ),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, as weights.graph=0.5.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            autocompletion=completing.setting_keys,
+            help="Any setting, as weights.graph=0.5.",
+        ),
     ] = None,
     space: Space = None,
     as_json: AsJson = False,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from memora_cli.cli import completing
 from memora_cli.cli.app import app
 from memora_cli.cli.filters import Since, Until, read_filters
 from memora_cli.cli.forms import IdsOnly, Jsonl, NoteFormat, one_form
@@ -71,7 +72,13 @@ def list_(
     context: typer.Context,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="N", min=0, help="How many; 0 is all.")] = 20,
     order: Annotated[
-        str, typer.Option("--sort", metavar="KEY", help="By created, occurred, title, id or length.")
+        str,
+        typer.Option(
+            "--sort",
+            metavar="KEY",
+            autocompletion=completing.one_of("created", "occurred", "title", "id", "length"),
+            help="By created, occurred, title, id or length.",
+        ),
     ] = "created",
     reverse: Annotated[bool, typer.Option("-r", "--reverse", help="The other way round.")] = False,
     topic: TopicFilter = None,
@@ -139,7 +146,9 @@ def list_(
 @app.command(epilog="Example: memora graph 12 --depth 2")
 def graph(
     context: typer.Context,
-    note_id: Annotated[int, typer.Argument(metavar="ID", help="The note to start from.")],
+    note_id: Annotated[
+        int, typer.Argument(metavar="ID", autocompletion=completing.note_ids, help="The note to start from.")
+    ],
     depth: Annotated[int, typer.Option("--depth", metavar="STEPS", min=1, max=10, help="How far to go.")] = 1,
     limit: Annotated[
         int, typer.Option("-n", "--limit", metavar="N", min=0, help="Neighbours of a kind from each note; 0 is all.")

@@ -20,8 +20,10 @@ def main() -> None:
     import typer
 
     from memora_cli.cli.app import app
+    from memora_cli.cli.completing import without_rich
     from memora_cli.cli.usage import CallRefused, is_bare, refusal
 
+    without_rich()
     code = 0
     try:
         try:

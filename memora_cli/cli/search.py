@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from memora_cli.cli import completing
 from memora_cli.cli.app import app
 from memora_cli.cli.asking import Answer, asking
 from memora_cli.cli.forms import ResultFormat
@@ -59,7 +60,12 @@ def search(
 @asking
 def explain(
     answer: Answer,
-    note: Annotated[int | None, typer.Option("--note", metavar="ID", help="Explain one note, found or not.")] = None,
+    note: Annotated[
+        int | None,
+        typer.Option(
+            "--note", metavar="ID", autocompletion=completing.note_ids, help="Explain one note, found or not."
+        ),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all rows of all tables.")] = False,
 ) -> None:
     """Show every number of a search, from ranks to what was cut. As JSON lines: the scores of a note a line."""
