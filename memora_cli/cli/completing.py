@@ -31,7 +31,8 @@ def note_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     rows = _read(
         context,
         "SELECT id, CASE WHEN title <> '' THEN title ELSE substr(ltrim(body, ' ' || char(9, 10)), 1, 200) END"
-        " FROM notes WHERE space = ? AND deleted_at IS NULL AND CAST(id AS TEXT) LIKE ? ORDER BY created_at DESC, id DESC LIMIT ?",
+        " FROM notes WHERE space = ? AND deleted_at IS NULL AND CAST(id AS TEXT) LIKE ?"
+        " ORDER BY created_at DESC, id DESC LIMIT ?",
         (re.sub(r"\D", "x", incomplete) + "%", MOST),
     )
     given = context.params.get("ids") or ()
