@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["world", "agent", "opinion"]
 KINDS: tuple[Kind, ...] = ("world", "agent", "opinion")
@@ -15,6 +15,21 @@ Relation = Literal["causes", "caused-by", "enables", "prevents"]
 CutRule = Literal["limit", "budget", "current", "min-score"]
 Order = Literal["created", "occurred", "title", "id", "length"]
 ORDERS: tuple[Order, ...] = ("created", "occurred", "title", "id", "length")
+Action = Literal[
+    "add",
+    "edit",
+    "pin",
+    "unpin",
+    "supersede",
+    "unsupersede",
+    "forget",
+    "restore",
+    "purge",
+    "link",
+    "unlink",
+    "alias",
+    "unalias",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +48,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as stored. `superseded_by` holds the ids of the notes that directly replace it, newest last."""
+    """A note as stored. `superseded_by` holds the ids of the notes that directly replace it, newest last.
+
+    `forgotten_at` is when it went to the trash.
+    """
 
     id: int
     uid: str
@@ -50,6 +68,7 @@ class Note:
     source: str
     tokens: int
     superseded_by: tuple[int, ...] = ()
+    forgotten_at: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -83,8 +102,32 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A change as it is kept. Changes of one `batch` were made, and are taken back, together.
+
+    `other_id` is the note that replaces this one or that it is linked to; aliases have no note. `before` and `after`
+    hold what changed, as JSON: the fields of an edit, the relation of a link, the names of an alias. `undoes` is the
+    batch that this change takes back; `undone` says that it was itself taken back.
+    """
+
+    id: int
+    batch: int
+    at: datetime
+    action: Action
+    note_id: int | None = None
+    other_id: int | None = None
+    before: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    after: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    undoes: int | None = None
+    undone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Filters:
-    """Conditions that act inside every strategy; times are a half-open range over event (else creation) time."""
+    """Conditions that act inside every strategy; times are a half-open range over event (else creation) time.
+
+    `as_of` is the moment whose knowledge is asked: the notes that were there, with the texts and supersessions of then.
+    """
 
     space: str = "default"
     kind: str | None = None
@@ -92,6 +135,7 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     pinned: bool = False
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

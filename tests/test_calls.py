@@ -12,7 +12,7 @@ import pytest
         (("search", "--limt", 3), "no such option: --limt (possible options: --at, --limit); see memora search --help"),
         (("--bogus",), "no such option: --bogus; see memora --help"),
         (("show",), "missing argument 'ID'; see memora show --help"),
-        (("show", "abc"), "'ID' should be a valid integer; see memora show --help"),
+        (("list", "-n", "abc"), "'-n' / '--limit' should be a valid integer; see memora list --help"),
         (("list", "-n", -3), "'-n' / '--limit' should be greater than or equal to 0; see memora list --help"),
         (("list", "-n"), "option '-n' requires an argument; see memora --help"),
         (("supersede", 1, 2, 3), "got unexpected extra argument(s) (3); see memora supersede --help"),

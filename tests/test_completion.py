@@ -115,6 +115,24 @@ def test_completion_is_silent_whatever_the_database_is(tab, memora, home, monkey
         assert tab(line).strip() in ("", "default")
 
 
+@pytest.mark.parametrize(
+    "line", ["memora show x ", "memora show --bogus ", "memora nothing ", "memora list -n x ", "'"]
+)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_is_silent_whatever_was_typed_before(notes, tab, line, shell):
+    tab(line, shell)
+
+
+def test_only_what_is_there_is_completed_and_restore_completes_the_trash(notes, tab, memora):
+    memora("forget", 2)
+    assert tab("memora show ").split() == ["1"]
+    assert tab("memora list --topic ").split() == ["home"]
+    assert tab("memora restore ").split() == ["2"]
+    memora("edit", 1, "--title", "New", "--no-embed")
+    assert tab("memora show ", "fish") == "1\tNew\n"
+    assert tab("memora restore ").split() == ["2"]
+
+
 def test_completion_waits_for_no_writer(tab, memora, home):
     from memora_cli.store.sqlite import driver
 

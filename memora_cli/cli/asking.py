@@ -87,6 +87,9 @@ def ask(
     topic: TopicFilter = None,
     since: Since = None,
     until: Until = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Answer with what was known then: a day or a time.")
+    ] = None,
     pinned: Pinned = False,
     current: Current = False,
     at: At = None,
@@ -132,6 +135,7 @@ def ask(
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
+    from memora_cli.text.moments import last_moment, read_window
     from memora_cli.values import Query
 
     given = dict(locals())
@@ -144,6 +148,7 @@ def ask(
     )
     config = configure(context, space, flags, _pairs(settings or ()))
     present = now(at, week_start(config))
+    known = read_window(as_of, present, week_start=week_start(config)) if as_of else None
     memory = Memory(config)
     filters = read_filters(
         memory.space,
@@ -154,6 +159,7 @@ def ask(
         until=until,
         pinned=pinned,
         week_start=week_start(config),
+        as_of=last_moment(known) if known else None,
     )
     return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
 

@@ -6,6 +6,7 @@ anything is wrong.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import unicodedata
@@ -28,10 +29,19 @@ _QUIET = re.compile(r"[^\w@%+=:,./-]", re.ASCII)
 
 def note_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
     """Ids of notes, newest first, with their titles or first lines; those given already are left out."""
+    return _ids(context, incomplete, "deleted_at IS NULL")
+
+
+def forgotten_ids(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """The same of notes in the trash; the texts that notes had have negative ids."""
+    return _ids(context, incomplete, "deleted_at IS NOT NULL AND id > 0")
+
+
+def _ids(context: typer.Context, incomplete: str, condition: str) -> list[tuple[str, str]]:
     rows = _read(
         context,
         "SELECT id, CASE WHEN title <> '' THEN title ELSE substr(ltrim(body, ' ' || char(9, 10)), 1, 200) END"
-        " FROM notes WHERE space = ? AND deleted_at IS NULL AND CAST(id AS TEXT) LIKE ?"
+        f" FROM notes WHERE space = ? AND {condition} AND CAST(id AS TEXT) LIKE ?"
         " ORDER BY created_at DESC, id DESC LIMIT ?",
         (re.sub(r"\D", "x", incomplete) + "%", MOST),
     )
@@ -75,15 +85,20 @@ def one_of(*values: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def without_rich() -> None:
-    """Spare Typer the import of Rich, with which it would take markup out of help that has none."""
-    if os.environ.get(COMPLETING, "").startswith("complete"):
-        try:
-            from typer import _completion_classes
+def is_completing() -> bool:
+    """Whether a shell runs the program to complete a line."""
+    return os.environ.get(COMPLETING, "").startswith("complete")
 
-            _completion_classes._sanitize_help_text = lambda text: text
-        except (ImportError, AttributeError):
-            pass
+
+def answer(app: Callable[..., Any]) -> None:
+    """Complete the line, and end; whatever is wrong with what was typed so far, the shell hears nothing of it."""
+    with contextlib.suppress(ImportError, AttributeError):
+        from typer import _completion_classes
+
+        # Typer would import Rich to take markup out of help, which has none here.
+        _completion_classes._sanitize_help_text = lambda text: text
+    with contextlib.suppress(Exception):
+        app(prog_name="memora")
 
 
 def _names(context: typer.Context, statement: str, incomplete: str) -> list[str]:

@@ -28,6 +28,7 @@ def read_filters(
     until: str | None,
     pinned: bool,
     week_start: int,
+    as_of: datetime | None = None,
 ) -> Filters:
     """The filters as they were typed. Raises `Usage` for a kind that is none, and for times that exclude each other."""
     from memora_cli.text.words import topic as normalise_topic
@@ -46,6 +47,7 @@ def read_filters(
         since=(first.start or first.end) if first else None,
         until=(last.end or last.start) if last else None,
         pinned=pinned,
+        as_of=as_of,
     )
     if filters.since and filters.until and filters.since >= filters.until:
         raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")

@@ -31,7 +31,7 @@ def import_(
     space: Space = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add many notes. Importing the same twice adds nothing; a changed file supersedes its older text."""
+    """Add many notes. Importing the same twice adds nothing; a changed file updates its note."""
     from memora_cli.memory import Memory
     from memora_cli.memory.importing import read, read_lines
     from memora_cli.render.terminal import say, warn
@@ -43,7 +43,7 @@ def import_(
     else:
         items = read(path, present, week_start(config))
     left: list[Item] = []
-    tally = {"added": 0, "unchanged": 0, "replaced": 0}
+    tally = {"added": 0, "updated": 0, "unchanged": 0}
     waiting, waits = 0, ""
     with Memory(config) as memory, _progress(path) as advance:
         for name, outcome in memory.import_all(_drafts(items, left, advance), present):
@@ -51,22 +51,22 @@ def import_(
                 left.append(_refused(name, outcome))
             else:
                 tally["added"] += outcome.created
-                tally["unchanged"] += not outcome.created
-                tally["replaced"] += outcome.replaces is not None
+                tally["updated"] += outcome.updated
+                tally["unchanged"] += not (outcome.created or outcome.updated)
                 waiting, waits = waiting + bool(outcome.waits), outcome.waits or waits
             advance()
     for item in left:
         warn(f"memora: {item.name} was left out: {item.problem}")
     if waiting:
-        warn(f"memora: no vectors yet for {waiting} of the new notes: {waits}; then run memora reindex")
+        warn(f"memora: no vectors yet for {waiting} of these notes: {waits}; then run memora reindex")
     harmless, failed = ([item for item in left if item.harmless is kind] for kind in (True, False))
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
         say(dumps({"version": VERSION, **tally, "failed": _named(failed), "skipped": _named(harmless)}))
     else:
-        replaced = f", {tally['replaced']} of them newer texts of known files" if tally["replaced"] else ""
-        say(f"{tally['added']} added{replaced}, {tally['unchanged']} unchanged, {len(left)} left out")
+        updated = f", {tally['updated']} updated" if tally["updated"] else ""
+        say(f"{tally['added']} added{updated}, {tally['unchanged']} unchanged, {len(left)} left out")
     if failed:
         raise typer.Exit(MemoraError.exit_code)
 

@@ -19,6 +19,7 @@ from memora_cli.cli.options import (
     TopicFilter,
     TypeFilter,
     configure,
+    note_id,
     now,
     open_memory,
     week_start,
@@ -146,8 +147,11 @@ def list_(
 @app.command(epilog="Example: memora graph 12 --depth 2")
 def graph(
     context: typer.Context,
-    note_id: Annotated[
-        int, typer.Argument(metavar="ID", autocompletion=completing.note_ids, help="The note to start from.")
+    number: Annotated[
+        int,
+        typer.Argument(
+            metavar="ID", parser=note_id, autocompletion=completing.note_ids, help="The note to start from."
+        ),
     ],
     depth: Annotated[int, typer.Option("--depth", metavar="STEPS", min=1, max=10, help="How far to go.")] = 1,
     limit: Annotated[
@@ -163,7 +167,7 @@ def graph(
     if as_dot and as_json:
         raise Usage("one form at a time: --json or --dot")
     with open_memory(context, space) as memory:
-        value = memory.neighbourhood(note_id, depth, limit or None)
+        value = memory.neighbourhood(number, depth, limit or None)
     if as_json:
         from memora_cli.render.shapes import dumps, neighbourhood
 

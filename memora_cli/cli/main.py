@@ -20,10 +20,12 @@ def main() -> None:
     import typer
 
     from memora_cli.cli.app import app
-    from memora_cli.cli.completing import without_rich
+    from memora_cli.cli.completing import answer, is_completing
     from memora_cli.cli.usage import CallRefused, is_bare, refusal
 
-    without_rich()
+    if is_completing():
+        answer(app)
+        sys.exit(0)
     code = 0
     try:
         try:

@@ -10,6 +10,7 @@ from memora_cli.cli import completing
 from memora_cli.cli.app import app
 from memora_cli.cli.asking import Answer, asking
 from memora_cli.cli.forms import ResultFormat
+from memora_cli.cli.options import note_id
 from memora_cli.errors import Usage
 
 
@@ -31,7 +32,7 @@ def search(
     if opened and trace.results:
         from memora_cli.cli.opening import open_note
 
-        open_note(answer.memory, trace.results[0].note, trace.query.at)
+        open_note(answer.memory, trace.results[0].note.id, trace.query.at)
         return
     match answer.form:
         case "json":
@@ -63,7 +64,11 @@ def explain(
     note: Annotated[
         int | None,
         typer.Option(
-            "--note", metavar="ID", autocompletion=completing.note_ids, help="Explain one note, found or not."
+            "--note",
+            metavar="ID",
+            parser=note_id,
+            autocompletion=completing.note_ids,
+            help="Explain one note, found or not.",
         ),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all rows of all tables.")] = False,

@@ -13,14 +13,16 @@ from itertools import islice
 from memora_cli import pipeline
 from memora_cli.config import Config
 from memora_cli.errors import MemoraError, ModelUnusable
+from memora_cli.memory import changing
+from memora_cli.memory.changer import Changer
 from memora_cli.memory.near_misses import NearMiss, near_miss
 from memora_cli.memory.neighbours import Neighbourhood, neighbourhood
 from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
-from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
+from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, listing, notes, ties, vectors
+from memora_cli.store import changes, counts, graph, listing, notes, supersessions, ties, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
@@ -78,7 +80,7 @@ def _model_id(name: str, kind: ModelKind) -> str:
         return name
 
 
-class Memory:
+class Memory(Changer):
     """An open memory in one space."""
 
     def __init__(self, config: Config) -> None:
@@ -95,11 +97,6 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @functools.cached_property
-    def embedder(self) -> Embedder:
-        """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_embedder(self.config.embedder)
 
     @functools.cached_property
     def reranker(self) -> Reranker:
@@ -129,16 +126,25 @@ class Memory:
         return self._write([prepare(draft) for draft in drafts], at, embed=embed, force=force)
 
     def _write(
-        self, prepared: Sequence[Prepared], at: datetime, *, embed: bool = True, force: bool = False
+        self,
+        prepared: Sequence[Prepared],
+        at: datetime,
+        *,
+        embed: bool = True,
+        force: bool = False,
+        change: int | None = None,
     ) -> list[Added]:
-        embedder, waits = None, ""
-        try:
-            embedder = self.embedder if embed else None
-        except ModelUnusable as error:
-            waits = str(error)
-        week_start = first_weekday(self.config.week_start, self.config.locale)
-        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=week_start)
-        return [replace(one, waits=waits) if one.created else one for one in added]
+        embedder, waits = self._embedder(embed)
+        added = write(
+            self.database, self.space, prepared, at, embedder, force=force, week_start=self._week, change=change
+        )
+        results = []
+        for one, ready in zip(added, prepared, strict=True):
+            if one.updated:
+                updated = self._edit(one.id, changing.newer_file(ready.draft), at, embedder, ready.file_hash, change)
+                one = replace(one, updated=updated, waits=waits if updated else "")
+            results.append(replace(one, waits=waits) if one.created else one)
+        return results
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -146,14 +152,12 @@ class Memory:
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            supersede(connection, self.space, [old], new, at)
+            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
-    def pin(self, ids: Sequence[int], *, pinned: bool) -> None:
+    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            require(connection, self.space, ids)
-            for note_id in ids:
-                notes.set_pinned(connection, self.space, note_id, pinned)
+            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -179,7 +183,7 @@ class Memory:
             (found for found in enumerate(trace.candidates, start=1) if found[1].note.id == note_id), (None, None)
         )
         with self.database.read() as connection:
-            note = require(connection, self.space, [note_id])[note_id]
+            note = require(connection, self.space, [note_id], trace.query.filters.as_of)[note_id]
             model = trace.backend.embedder or ""
             source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
             verdicts = probe(source, note_id)
@@ -199,7 +203,7 @@ class Memory:
         with self.database.read() as connection:
             found = require(connection, self.space, ids)
             entities = graph.entities_of(connection, self.space, ids)
-            replaced = graph.predecessors(connection, self.space, ids)
+            replaced = supersessions.predecessors(connection, self.space, ids)
             links = ties.linked(connection, self.space, ids)
             tied = {edge.target for edge in links} | {old for olds in replaced.values() for old in olds}
             tied |= {new for note in found.values() for new in note.superseded_by}
@@ -255,8 +259,12 @@ class Memory:
     def import_all(
         self, drafts: Iterable[tuple[str, Draft]], at: datetime
     ) -> Iterator[tuple[str, Added | MemoraError]]:
-        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
+        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed.
+
+        All of them are one change, that is taken back as one.
+        """
         waiting = iter(drafts)
+        change: int | None = None
         while batch := list(islice(waiting, BATCH)):
             good, outcome = [], {}
             for place, (_, draft) in enumerate(batch):
@@ -264,7 +272,10 @@ class Memory:
                     good.append((place, prepare(draft)))
                 except MemoraError as error:
                     outcome[place] = error
-            results = self._write([prepared for _, prepared in good], at)
+            if change is None:
+                with self.database.write() as connection:
+                    change = changes.begin(connection)
+            results = self._write([prepared for _, prepared in good], at, change=change)
             added = dict(zip((place for place, _ in good), results, strict=True))
             for place, (name, _) in enumerate(batch):
                 yield name, outcome.get(place) or added[place]

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
-from memora_cli.store.conditions import stale
+from memora_cli.store.conditions import in_space, stale
 from memora_cli.store.schema import notes, passages, topics
 
 
-def total(connection: Connection, space: str) -> int:
-    """How many notes the space holds."""
-    return int(
-        connection.execute(
-            select(func.count()).select_from(notes).where(notes.c.space == space, notes.c.deleted_at.is_(None))
-        ).scalar_one()
-    )
+def total(connection: Connection, space: str, as_of: datetime | None = None) -> int:
+    """How many notes the space holds, or held at a moment."""
+    return int(connection.execute(select(func.count()).select_from(notes).where(in_space(space, as_of))).scalar_one())
 
 
 def counts(connection: Connection, space: str) -> dict[str, int]:
     """How much of each thing the space holds."""
-    alive = (notes.c.space == space) & notes.c.deleted_at.is_(None)
+    alive = in_space(space)
+    with_topics = notes.join(topics, (topics.c.space == notes.c.space) & (topics.c.note_id == notes.c.id))
+    with_passages = notes.join(passages, (passages.c.space == notes.c.space) & (passages.c.note_id == notes.c.id))
 
     def count(condition: ColumnElement[bool]) -> int:
         return int(connection.execute(select(func.count()).select_from(notes).where(condition)).scalar_one())
@@ -30,24 +28,14 @@ def counts(connection: Connection, space: str) -> dict[str, int]:
         "notes": count(alive),
         "pinned": count(alive & notes.c.pinned.is_(True)),
         "superseded": count(alive & stale()),
-        "passages": int(
-            connection.execute(
-                select(func.count()).select_from(passages.join(notes, _of_note(passages))).where(alive)
-            ).scalar_one()
-        ),
+        "passages": int(connection.execute(select(func.count()).select_from(with_passages).where(alive)).scalar_one()),
         "topics": int(
             connection.execute(
-                select(func.count(func.distinct(topics.c.topic)))
-                .select_from(topics.join(notes, _of_note(topics)))
-                .where(alive)
+                select(func.count(func.distinct(topics.c.topic))).select_from(with_topics).where(alive)
             ).scalar_one()
         ),
         "tokens": int(connection.execute(select(func.coalesce(func.sum(notes.c.tokens), 0)).where(alive)).scalar_one()),
     }
-
-
-def _of_note(part: Table) -> ColumnElement[bool]:
-    return and_(notes.c.space == part.c.space, notes.c.id == part.c.note_id)
 
 
 def months(connection: Connection, space: str) -> list[datetime]:

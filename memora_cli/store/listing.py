@@ -27,19 +27,19 @@ def listing(
     """Notes that pass the filters: newest, latest, longest or lowest id first, or by title from A; or the reverse."""
     condition = _passing(filters, current_only)
     if order == "title":
-        ids = _by_name(connection, select(notes.c.id, notes.c.title, _opening()).where(condition), reverse=reverse)
+        ids = _by_name(connection, select(notes.c.number, notes.c.title, _opening()).where(condition), reverse=reverse)
         ids = ids[:limit]
     else:
         key = {
             "created": notes.c.created_at,
             "occurred": notes.c.event_at,
-            "id": notes.c.id,
+            "id": notes.c.number,
             "length": notes.c.tokens,
         }[order]
         rising = (order == "id") != reverse
-        keys = [column.asc() if rising else column.desc() for column in dict.fromkeys((key, notes.c.id))]
-        ids = list(connection.execute(select(notes.c.id).where(condition).order_by(*keys).limit(limit)).scalars())
-    found = fetch(connection, filters.space, ids)
+        keys = [column.asc() if rising else column.desc() for column in dict.fromkeys((key, notes.c.number))]
+        ids = list(connection.execute(select(notes.c.number).where(condition).order_by(*keys).limit(limit)).scalars())
+    found = fetch(connection, filters.space, ids, filters.as_of)
     return [found[number] for number in ids]
 
 
@@ -49,14 +49,14 @@ def _opening() -> ColumnElement[str]:
 
 def _by_name(connection: Connection, statement: Select[Any], *, reverse: bool) -> list[int]:
     """The ids in the order of titles or first lines; folded here, as databases disagree about letters."""
-    rows = [(fold(row.title or row.opening.split("\n")[0]), row.id) for row in connection.execute(statement)]
+    rows = [(fold(row.title or row.opening.split("\n")[0]), row.number) for row in connection.execute(statement)]
     return [number for _, number in sorted(rows, reverse=reverse)]
 
 
 def topic_tallies(connection: Connection, filters: Filters, *, current_only: bool = False) -> list[Tally]:
     """The topics of the notes that pass the filters, commonest first."""
     statement = (
-        select(topics.c.topic.label("name"), func.count(func.distinct(notes.c.id)).label("held"))
+        select(topics.c.topic.label("name"), func.count(func.distinct(notes.c.number)).label("held"))
         .join(notes, (notes.c.space == topics.c.space) & (notes.c.id == topics.c.note_id))
         .where(_passing(filters, current_only))
         .group_by(topics.c.topic)
@@ -67,7 +67,7 @@ def topic_tallies(connection: Connection, filters: Filters, *, current_only: boo
 def entity_tallies(connection: Connection, filters: Filters, *, current_only: bool = False) -> list[Tally]:
     """The entities that the notes that pass the filters mention, commonest first."""
     statement = (
-        select(entities.c.name, func.count(func.distinct(notes.c.id)).label("held"))
+        select(entities.c.name, func.count(func.distinct(notes.c.number)).label("held"))
         .join(mentions, (mentions.c.space == entities.c.space) & (mentions.c.entity_id == entities.c.id))
         .join(notes, (notes.c.space == mentions.c.space) & (notes.c.id == mentions.c.note_id))
         .where(_passing(filters, current_only))
@@ -77,7 +77,7 @@ def entity_tallies(connection: Connection, filters: Filters, *, current_only: bo
 
 
 def _passing(filters: Filters, current_only: bool) -> ColumnElement[bool]:
-    return matching(filters) & ~stale() if current_only else matching(filters)
+    return matching(filters) & ~stale(filters.as_of) if current_only else matching(filters)
 
 
 def _commonest_first(connection: Connection, statement: Select[Any]) -> list[Tally]:

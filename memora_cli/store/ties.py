@@ -8,8 +8,10 @@ from types import MappingProxyType
 
 from sqlalchemy import Connection, or_, select
 
-from memora_cli.store.graph import Edge, edges, predecessors
-from memora_cli.store.schema import links, supersessions
+from memora_cli.store.conditions import replacements
+from memora_cli.store.graph import Edge, edges
+from memora_cli.store.schema import links
+from memora_cli.store.supersessions import predecessors
 
 INVERSE: Mapping[str, str] = MappingProxyType(
     {
@@ -56,10 +58,9 @@ def sharing(connection: Connection, space: str, note_ids: Collection[int], hub: 
 
 def replacing(connection: Connection, space: str, note_ids: Collection[int]) -> list[Edge]:
     """The supersessions of these notes, in both directions; their weight means nothing and is 1."""
+    held = replacements().subquery()
     rows = connection.execute(
-        select(supersessions.c.old_id, supersessions.c.new_id).where(
-            supersessions.c.space == space, supersessions.c.old_id.in_(note_ids)
-        )
+        select(held.c.old_id, held.c.new_id).where(held.c.space == space, held.c.old_id.in_(note_ids))
     )
     found = [Edge(row.old_id, row.new_id, "superseded-by", "", 1.0) for row in rows]
     for new, old in predecessors(connection, space, note_ids).items():
