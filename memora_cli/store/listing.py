@@ -55,11 +55,12 @@ def _by_name(connection: Connection, statement: Select[Any], *, reverse: bool) -
 
 def topic_tallies(connection: Connection, filters: Filters, *, current_only: bool = False) -> list[Tally]:
     """The topics of the notes that pass the filters, commonest first."""
+    held = topics.alias("held")  # not the table itself, which the filter by topic asks too
     statement = (
-        select(topics.c.topic.label("name"), func.count(func.distinct(notes.c.number)).label("held"))
-        .join(notes, (notes.c.space == topics.c.space) & (notes.c.id == topics.c.note_id))
+        select(held.c.topic.label("name"), func.count(func.distinct(notes.c.number)).label("held"))
+        .join(notes, (notes.c.space == held.c.space) & (notes.c.id == held.c.note_id))
         .where(_passing(filters, current_only))
-        .group_by(topics.c.topic)
+        .group_by(held.c.topic)
     )
     return _commonest_first(connection, statement)
 
