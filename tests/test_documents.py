@@ -138,10 +138,15 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
     lines = home / "notes.jsonl"
     lines.write_text('{"text": "Alice works at Google"}\n', encoding="utf-8")
     outputs = {
-        "add and supersede --with": memora("add", "I drink tea now", "--json").json,
+        "add and supersede --with": memora("add", "I drink tea now", "--topic", "food", "--json").json,
         "import": memora("import", lines, "--json").json,
         "list": memora("list", "--json").json,
         "show": memora("show", 1, "--json").json,
+        "topics": memora("topics", "--json").json,
+        "a topic (a line of topics --jsonl)": memora("topics", "--jsonl").json,
+        "entities": memora("entities", "--json").json,
+        "an entity (a line of entities --jsonl)": memora("entities", "-n", 1, "--jsonl").json,
+        "graph": memora("graph", 1, "--json").json,
         "a note (a line of list --jsonl)": memora("list", "-n", 1, "--jsonl").json,
         "search": memora("search", "tea", "--json").json,
         "a result (a line of search --jsonl)": memora("search", "tea", "-n", 1, "--jsonl").json,

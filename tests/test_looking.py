@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import NOW
@@ -336,3 +337,23 @@ def test_open_edits_the_best_result(notes, memora, tmp_path):
 
 def test_open_without_a_terminal_is_refused(notes, memora):
     assert "--open needs a terminal" in memora("search", "zebra", "--open", code=2).err
+
+
+# With other programs
+
+
+@pytest.mark.skipif(not shutil.which("fzf"), reason="fzf is not installed")
+def test_the_fzf_recipe_of_the_readme_works_as_pasted(notes, tmp_path):
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    recipe = re.search(r"<!-- recipe: fzf -->\n```sh\n(.+?)```", readme, re.DOTALL)[1]
+    (tmp_path / "memora").symlink_to(Path(sys.executable).with_name("memora"))
+    path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
+
+    def chosen(typed):
+        # fzf without a person: it prints what matches the words that one would type.
+        env = os.environ | {"PATH": path, "FZF_DEFAULT_OPTS": f"--filter='{typed}'"}
+        return subprocess.run(["bash", "-c", recipe], env=env, capture_output=True, text=True, check=True).stdout
+
+    assert chosen("zebr").startswith("#1\n")
+    assert "\n\nzebra\n" in chosen("zebr")
+    assert chosen("nothing like it") == ""
