@@ -13,6 +13,8 @@ Kind = Literal["world", "agent", "opinion"]
 KINDS: tuple[Kind, ...] = ("world", "agent", "opinion")
 Relation = Literal["causes", "caused-by", "enables", "prevents"]
 CutRule = Literal["limit", "budget", "current", "min-score"]
+Order = Literal["created", "occurred", "title", "id", "length"]
+ORDERS: tuple[Order, ...] = ("created", "occurred", "title", "id", "length")
 Action = Literal[
     "add",
     "edit",
@@ -141,6 +143,14 @@ class Filters:
     until: datetime | None = None
     pinned: bool = False
     as_of: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A topic or an entity, and how many notes have it."""
+
+    name: str
+    notes: int
 
 
 @dataclass(frozen=True, slots=True)

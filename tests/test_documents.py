@@ -22,6 +22,7 @@ from memora_cli.cli.app import app
 from memora_cli.config import KEYS
 from memora_cli.errors import EXIT_CODES
 from memora_cli.render import manual as page
+from memora_cli.render import program, reference
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -106,7 +107,7 @@ def test_every_command_has_help_with_an_example(name: str, memora: Callable[...,
 
 
 def test_every_setting_is_explained() -> None:
-    assert tuple(page.MEANINGS) == KEYS
+    assert tuple(reference.MEANINGS) == KEYS
 
 
 def test_settings_in_the_readme_are_those_of_the_program() -> None:
@@ -118,7 +119,7 @@ def test_settings_in_the_readme_are_those_of_the_program() -> None:
             setting.values or "–",
             setting.meaning,
         )
-        for setting in page.settings(PROGRAM)
+        for setting in program.settings(PROGRAM)
     ]
     assert_in_readme("settings", markdown_table(("key", "default", "flag", "values", "meaning"), *rows))
 
@@ -137,7 +138,7 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
     lines = home / "notes.jsonl"
     lines.write_text('{"text": "Alice works at Google"}\n', encoding="utf-8")
     outputs = {
-        "add and supersede --with": memora("add", "I drink tea now", "--json").json,
+        "add and supersede --with": memora("add", "I drink tea now", "--topic", "food", "--json").json,
         "import": memora("import", lines, "--json").json,
         "edit": memora("edit", 1, "--title", "Drinks", "--json").json,
         "history": memora("history", 1, "--json").json,
@@ -146,6 +147,11 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "restore (without ids)": memora("restore", "--json").json,
         "list": memora("list", "--json").json,
         "show": memora("show", 1, "--json").json,
+        "topics": memora("topics", "--json").json,
+        "a topic (a line of topics --jsonl)": memora("topics", "--jsonl").json,
+        "entities": memora("entities", "--json").json,
+        "an entity (a line of entities --jsonl)": memora("entities", "-n", 1, "--jsonl").json,
+        "graph": memora("graph", 1, "--json").json,
         "a note (a line of list --jsonl)": memora("list", "-n", 1, "--jsonl").json,
         "search": memora("search", "tea", "--json").json,
         "a result (a line of search --jsonl)": memora("search", "tea", "-n", 1, "--jsonl").json,
@@ -154,23 +160,25 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "when (a line for each line of when -)": memora("when", "last spring", "--json").json,
         "config": memora("config", "--json").json,
     }
-    assert set(outputs) == set(page.SHAPES)
+    assert set(outputs) == set(reference.SHAPES)
     for name, output in outputs.items():
-        assert list(output) == list(page.SHAPES[name]), name
-    assert {*page.NOTE, "entities", "links", "supersedes"} == set(outputs["show"]["notes"][0])
+        assert list(output) == list(reference.SHAPES[name]), name
+    assert {*reference.NOTE, "entities", "links", "supersedes"} == set(outputs["show"]["notes"][0])
     assert {**outputs["import"], "added": 1, "failed": []} == outputs["import"]
 
 
 @pytest.mark.parametrize("name", [name for name, command in PROGRAM.commands.items() if command.params])
 def test_every_json_output_is_in_the_manual(name: str) -> None:
     if any("--json" in parameter.opts for parameter in PROGRAM.commands[name].params):
-        assert any(name in shape.split() for shape in page.SHAPES), f"describe the JSON of {name} in render/manual.py"
+        assert any(name in shape.split() for shape in reference.SHAPES), (
+            f"describe the JSON of {name} in render/reference.py"
+        )
 
 
 def test_import_lines_in_the_manual_are_read(memora: Callable[..., Any]) -> None:
     given = {"title": "Bread", "topics": ["food"], "kind": "opinion", "context": "kitchen", "source": "book"}
     line = {**given, "text": "Rye is best", "pinned": True, "created_at": "2024-05-03", "occurred": "2024-05-01"}
-    assert {*line, "id"} == set(page.IMPORT_LINE)
+    assert {*line, "id"} == set(reference.IMPORT_LINE)
     import json
 
     memora("import", "-", stdin=json.dumps(line))

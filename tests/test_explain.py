@@ -21,7 +21,8 @@ from memora_cli.errors import ModelUnusable
 from memora_cli.render import shapes
 from memora_cli.render.account import print_account
 from memora_cli.render.explain import print_explanation
-from memora_cli.render.notes import print_list, print_results, print_view
+from memora_cli.render.notes import print_list, print_view
+from memora_cli.render.results import print_results
 from memora_cli.render.terminal import console
 from memora_cli.values import Draft, Filters, Window
 

@@ -264,13 +264,13 @@ def test_several_notes_are_shown_in_the_order_asked(memora):
 def test_a_note_shows_what_it_is_connected_to(memora):
     cause = add(memora, "It rained for a week", "--title", "Rain")
     effect = add(memora, "The cellar flooded because [[Rain]]")
-    assert {"id": cause, "relation": "causes", "weight": 1.0} in show(memora, effect)["links"]
+    assert {"id": cause, "relation": "caused-by", "weight": 1.0} in show(memora, effect)["links"]
 
 
 def test_a_cause_may_be_named_before_its_note_exists(memora):
     effect = add(memora, "The cellar flooded because [[Rain]]")
     cause = add(memora, "It rained for a week", "--title", "Rain")
-    assert {"id": cause, "relation": "causes", "weight": 1.0} in show(memora, effect)["links"]
+    assert {"id": cause, "relation": "caused-by", "weight": 1.0} in show(memora, effect)["links"]
 
 
 def test_the_list_is_newest_first_and_20_long_unless_all_are_asked_for(memora):

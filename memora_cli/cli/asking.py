@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memora_cli.cli import completing
+from memora_cli.cli.filters import Since, Until, read_filters
+from memora_cli.cli.forms import Form, IdsOnly, Jsonl, one_form
 from memora_cli.cli.options import (
     AsJson,
     At,
@@ -17,13 +20,12 @@ from memora_cli.cli.options import (
     Space,
     TopicFilter,
     TypeFilter,
-    checked_kind,
     configure,
     now,
     pairs,
     week_start,
 )
-from memora_cli.errors import EmptyQuery, Usage
+from memora_cli.errors import EmptyQuery
 
 if TYPE_CHECKING:
     from memora_cli.memory import Memory
@@ -44,9 +46,6 @@ KNOBS = (
     "backend",
 )
 """The options of `ask` that are settings; every other setting is given with --set."""
-
-
-Form = Literal["json", "jsonl", "ids", "people"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ def ask(
     ] = None,
     kind: TypeFilter = None,
     topic: TopicFilter = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened since.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened until.")] = None,
+    since: Since = None,
+    until: Until = None,
     as_of: Annotated[
         str | None, typer.Option("--as-of", metavar="DATE", help="Answer with what was known then: a day or a time.")
     ] = None,
@@ -108,24 +107,36 @@ def ask(
         float | None, typer.Option("--min-score", metavar="SHARE", help="Leave out what is less sure, 0 to 1.")
     ] = None,
     backend: Annotated[
-        str | None, typer.Option("--backend", metavar="NAME", help="Keyword search by fts5 or like.")
+        str | None,
+        typer.Option(
+            "--backend",
+            metavar="NAME",
+            autocompletion=completing.one_of("auto", "fts5", "like"),
+            help="Keyword search by fts5 or like.",
+        ),
     ] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, as weights.graph=0.5.")
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            autocompletion=completing.setting_keys,
+            help="Any setting, as weights.graph=0.5.",
+        ),
     ] = None,
     space: Space = None,
     as_json: AsJson = False,
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="Print one JSON object a line.")] = False,
-    ids: Annotated[bool, typer.Option("--ids", help="Print the ids of the results only.")] = False,
+    jsonl: Jsonl = False,
+    ids: IdsOnly = False,
     exit_status: Annotated[bool, typer.Option("-e", "--exit-status", help="Exit with 1 on no result.")] = False,
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
     from memora_cli.text.moments import last_moment, read_window
-    from memora_cli.text.words import topic as normalise_topic
-    from memora_cli.values import Filters, Query
+    from memora_cli.values import Query
 
     given = dict(locals())
+    form = one_form(as_json=as_json, jsonl=jsonl, ids=ids)
     words = " ".join(text or ())
     if not words.strip() and not topic:
         raise EmptyQuery
@@ -134,22 +145,19 @@ def ask(
     )
     config = configure(context, space, flags, pairs(settings or ()))
     present = now(at, week_start(config))
-    first = read_window(since, present, week_start=week_start(config)) if since else None
-    last = read_window(until, present, week_start=week_start(config)) if until else None
     known = read_window(as_of, present, week_start=week_start(config)) if as_of else None
     memory = Memory(config)
-    filters = Filters(
-        space=memory.space,
-        kind=checked_kind(kind),
-        topics=tuple(normalise_topic(name) for name in topic or ()),
-        since=(first.start or first.end) if first else None,
-        until=(last.end or last.start) if last else None,
+    filters = read_filters(
+        memory.space,
+        present,
+        kind=kind,
+        topic=topic,
+        since=since,
+        until=until,
         pinned=pinned,
+        week_start=week_start(config),
         as_of=last_moment(known) if known else None,
     )
-    if filters.since and filters.until and filters.since >= filters.until:
-        raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")
-    form: Form = "ids" if ids else "json" if as_json else "jsonl" if jsonl else "people"
     return Asked(memory, Query(words, present, filters, config.settings), form, exit_status)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memora_cli.cli.app import app
+from memora_cli.cli.completing import entities, note_ids, topics
 from memora_cli.cli.options import (
     AsJson,
     At,
@@ -35,7 +36,9 @@ SHOWN = 60  # characters of a note that a message shows
 STATED_WITHIN = 2000  # characters at the start of a text in which it may state its own date
 
 Title = Annotated[str, typer.Option("--title", metavar="TITLE", help="A title; it counts most in keyword search.")]
-Topics = Annotated[list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic; may be repeated.")]
+Topics = Annotated[
+    list[str] | None, typer.Option("--topic", metavar="TOPIC", autocompletion=topics, help="A topic; may be repeated.")
+]
 KindOf = Annotated[
     str, typer.Option("--type", metavar="TYPE", help="world (a fact), agent (what you did) or opinion (a belief).")
 ]
@@ -60,13 +63,20 @@ def add(
     at: At = None,
     occurred: Occurred = None,
     entity: Annotated[
-        list[str] | None, typer.Option("--entity", metavar="NAME", help="A name the note is about; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--entity", metavar="NAME", autocompletion=entities, help="A name the note is about; may be repeated."
+        ),
     ] = None,
     pin: Annotated[bool, typer.Option("--pin", help="Pin the note.")] = False,
     supersedes: Annotated[
         list[int] | None,
         typer.Option(
-            "--supersedes", metavar="ID", parser=note_id, help="A note that this one replaces; may be repeated."
+            "--supersedes",
+            metavar="ID",
+            parser=note_id,
+            autocompletion=note_ids,
+            help="A note that this one replaces; may be repeated.",
         ),
     ] = None,
     file: Annotated[Path | None, typer.Option("--file", metavar="PATH", help="A file whose text is the note.")] = None,
@@ -190,13 +200,20 @@ def unpin(context: typer.Context, ids: Ids, at: At = None, space: Space = None) 
 @app.command(epilog='Example: memora supersede 5 --with "I drink tea now"')
 def supersede(
     context: typer.Context,
-    old: Annotated[int, typer.Argument(metavar="OLD", parser=note_id, help="The note that no longer holds.")],
+    old: Annotated[
+        int,
+        typer.Argument(metavar="OLD", parser=note_id, autocompletion=note_ids, help="The note that no longer holds."),
+    ],
     new: Annotated[
-        int | None, typer.Argument(metavar="NEW", parser=note_id, help="The note that holds instead.")
+        int | None,
+        typer.Argument(metavar="NEW", parser=note_id, autocompletion=note_ids, help="The note that holds instead."),
     ] = None,
     text: Annotated[str | None, typer.Option("--with", metavar="TEXT", help="A new note instead; - reads it.")] = None,
     topic: Annotated[
-        list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic of the new note; else those of OLD.")
+        list[str] | None,
+        typer.Option(
+            "--topic", metavar="TOPIC", autocompletion=topics, help="A topic of the new note; else those of OLD."
+        ),
     ] = None,
     kind: Annotated[
         str | None, typer.Option("--type", metavar="TYPE", help="world, agent or opinion; else what OLD is.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memora_cli.cli.app import app
+from memora_cli.cli.completing import entities, forgotten_ids, note_ids, one_of, topics
 from memora_cli.cli.options import (
     AsJson,
     At,
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
 NOTHING = "none"  # what takes a value away
 RELATIONS = ("causes", "caused-by", "enables", "prevents")
 
-Id = Annotated[int, typer.Argument(metavar="ID", parser=note_id, help="A note id, as search and list show it.")]
+Id = Annotated[
+    int,
+    typer.Argument(
+        metavar="ID", parser=note_id, autocompletion=note_ids, help="A note id, as search and list show it."
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -46,7 +52,12 @@ def edit(
     title: Annotated[str | None, typer.Option("--title", metavar="TITLE", help='The new title; "" is none.')] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", metavar="TOPIC", help='The topics from now on; may be repeated; "" is none.'),
+        typer.Option(
+            "--topic",
+            metavar="TOPIC",
+            autocompletion=topics,
+            help='The topics from now on; may be repeated; "" is none.',
+        ),
     ] = None,
     kind: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="world, agent or opinion.")] = None,
     about: Annotated[
@@ -57,7 +68,12 @@ def edit(
     ] = None,
     entity: Annotated[
         list[str] | None,
-        typer.Option("--entity", metavar="NAME", help='Names it is about, beside those in the text; "" is none.'),
+        typer.Option(
+            "--entity",
+            metavar="NAME",
+            autocompletion=entities,
+            help='Names it is about, beside those in the text; "" is none.',
+        ),
     ] = None,
     at: At = None,
     space: Space = None,
@@ -152,7 +168,12 @@ def restore(
     context: typer.Context,
     ids: Annotated[
         list[int] | None,
-        typer.Argument(metavar="ID", parser=note_id, help="Notes in the trash; without any, the trash is listed."),
+        typer.Argument(
+            metavar="ID",
+            parser=note_id,
+            autocompletion=forgotten_ids,
+            help="Notes in the trash; without any, the trash is listed.",
+        ),
     ] = None,
     at: At = None,
     space: Space = None,
@@ -185,7 +206,9 @@ def purge(
     context: typer.Context,
     ids: Annotated[
         list[int] | None,
-        typer.Argument(metavar="ID", parser=note_id, help="Notes to delete, in the trash or not."),
+        typer.Argument(
+            metavar="ID", parser=note_id, autocompletion=note_ids, help="Notes to delete, in the trash or not."
+        ),
     ] = None,
     all_forgotten: Annotated[bool, typer.Option("--all-forgotten", help="Delete all that is in the trash.")] = False,
     yes: Yes = False,
@@ -268,9 +291,18 @@ def undo(context: typer.Context, at: At = None, space: Space = None, as_json: As
 @app.command(epilog="Example: memora link 12 causes 15")
 def link(
     context: typer.Context,
-    one: Annotated[int, typer.Argument(metavar="ID", parser=note_id, help="The note that does it.")],
-    relation: Annotated[str, typer.Argument(metavar="RELATION", help="causes, caused-by, enables or prevents.")],
-    other: Annotated[int, typer.Argument(metavar="ID", parser=note_id, help="The note that it does it to.")],
+    one: Annotated[
+        int, typer.Argument(metavar="ID", parser=note_id, autocompletion=note_ids, help="The note that does it.")
+    ],
+    relation: Annotated[
+        str,
+        typer.Argument(
+            metavar="RELATION", autocompletion=one_of(*RELATIONS), help="causes, caused-by, enables or prevents."
+        ),
+    ],
+    other: Annotated[
+        int, typer.Argument(metavar="ID", parser=note_id, autocompletion=note_ids, help="The note that it does it to.")
+    ],
     at: At = None,
     space: Space = None,
 ) -> None:
@@ -285,7 +317,9 @@ def link(
 @app.command(epilog="Example: memora unlink 12 causes 15")
 def unlink(
     context: typer.Context,
-    one: Annotated[int, typer.Argument(metavar="ID", parser=note_id, help="One of the notes.")],
+    one: Annotated[
+        int, typer.Argument(metavar="ID", parser=note_id, autocompletion=note_ids, help="One of the notes.")
+    ],
     words: Annotated[
         list[str], typer.Argument(metavar="[RELATION] ID", help="The other note; before it, which of several links.")
     ],
@@ -314,8 +348,12 @@ def _relation(text: str) -> Relation:
 @app.command(epilog='Example: memora alias "Robert Miller" Bob')
 def alias(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The name that is shown.")] = None,
-    other: Annotated[str | None, typer.Argument(metavar="OTHER", help="Another name for the same.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", autocompletion=entities, help="The name that is shown.")
+    ] = None,
+    other: Annotated[
+        str | None, typer.Argument(metavar="OTHER", autocompletion=entities, help="Another name for the same.")
+    ] = None,
     remove: Annotated[
         str | None, typer.Option("--remove", metavar="OTHER", help="Let this name mean something of its own again.")
     ] = None,

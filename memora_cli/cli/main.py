@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 from memora_cli.cli.streams import drop_output, settle_streams
-from memora_cli.errors import INTERRUPTED, MemoraError
+from memora_cli.errors import INTERRUPTED, MemoraError, Usage
 
 
 def main() -> None:
@@ -17,21 +17,37 @@ def main() -> None:
     os.umask(0o077)
     signal.signal(signal.SIGINT, _interrupted)
     settle_streams()
-    from memora_cli.cli.app import app
+    import typer
 
+    from memora_cli.cli.app import app
+    from memora_cli.cli.completing import answer, is_completing
+    from memora_cli.cli.usage import CallRefused, is_bare, refusal
+
+    if is_completing():
+        answer(app)
+        sys.exit(0)
+    code = 0
     try:
         try:
-            app(prog_name="memora")
+            code = app(prog_name="memora", standalone_mode=False) or 0
         finally:
             sys.stdout.flush()
     except MemoraError as error:
         _fail(str(error), error.exit_code)
+    except CallRefused as error:
+        if is_bare(error):
+            error.show(sys.stderr)  # type: ignore[attr-defined]  # Typer's, see `CallRefused`
+            sys.exit(Usage.exit_code)
+        _fail(refusal(error), Usage.exit_code)
+    except typer.Abort:
+        _fail("stopped, nothing was changed", INTERRUPTED)
     except BrokenPipeError:  # the reader has gone: say nothing
         drop_output()
         sys.exit(0)
     except OSError as error:
         drop_output()
         _fail(f"{error.filename or 'input or output failed'}: {error.strerror or error}", MemoraError.exit_code)
+    sys.exit(code)
 
 
 def _fail(reason: str, code: int) -> None:

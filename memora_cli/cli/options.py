@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from memora_cli.cli import completing
 from memora_cli.errors import Usage
 
 LONGEST_ID = 4000  # digits that Python reads as a number
@@ -28,18 +29,42 @@ def note_id(text: str) -> int:
 
 
 Space = Annotated[
-    str | None, typer.Option("--space", metavar="NAME", help='The space to work in; "default" if not set.')
+    str | None,
+    typer.Option(
+        "--space",
+        metavar="NAME",
+        autocompletion=completing.spaces,
+        help='The space to work in; "default" if not set.',
+    ),
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Take this as the present moment.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Ids = Annotated[
-    list[int], typer.Argument(metavar="ID", parser=note_id, help="Note ids, as search and list show them: 12 or #12.")
+    list[int],
+    typer.Argument(
+        metavar="ID",
+        parser=note_id,
+        autocompletion=completing.note_ids,
+        help="Note ids, as search and list show them: 12 or #12.",
+    ),
 ]
 TopicFilter = Annotated[
-    list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only notes with this topic; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--topic",
+        metavar="TOPIC",
+        autocompletion=completing.topics,
+        help="Only notes with this topic; may be repeated.",
+    ),
 ]
 TypeFilter = Annotated[
-    str | None, typer.Option("--type", metavar="TYPE", help="Only facts (world), deeds (agent) or beliefs (opinion).")
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        autocompletion=completing.one_of("world", "agent", "opinion"),
+        help="Only facts (world), deeds (agent) or beliefs (opinion).",
+    ),
 ]
 Pinned = Annotated[bool, typer.Option("--pinned", help="Only pinned notes.")]
 Current = Annotated[bool, typer.Option("--current", help="Leave superseded notes out.")]

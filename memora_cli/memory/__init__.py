@@ -4,6 +4,8 @@ from memora_cli.memory.changing import Undone
 from memora_cli.memory.editing import Edited
 from memora_cli.memory.history import Chain, History
 from memora_cli.memory.memory import Memory, NoteView, Statistics, time_parser
+from memora_cli.memory.near_misses import NearMiss
+from memora_cli.memory.neighbours import Neighbourhood
 from memora_cli.memory.writing import Added
 
 __all__ = [
@@ -12,6 +14,8 @@ __all__ = [
     "Edited",
     "History",
     "Memory",
+    "NearMiss",
+    "Neighbourhood",
     "NoteView",
     "Statistics",
     "Undone",

@@ -15,31 +15,37 @@ from memora_cli.config import Config
 from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory import changing
 from memora_cli.memory.changer import Changer
+from memora_cli.memory.near_misses import NearMiss, near_miss
+from memora_cli.memory.neighbours import Neighbourhood, neighbourhood
 from memora_cli.memory.suggesting import outdated
 from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import changes, counts, graph, notes, supersessions, vectors
+from memora_cli.store import changes, counts, graph, listing, notes, supersessions, ties, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
-from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
+from memora_cli.values import Account, Draft, Filters, Note, Order, Query, Tally, Trace
 
 BATCH = 64  # notes of an import that are written in one transaction
 
 
 @dataclass(frozen=True, slots=True)
 class NoteView:
-    """A note with what is connected to it; `supersedes` are the notes it directly replaces."""
+    """A note with what is connected to it; `supersedes` are the notes it directly replaces.
+
+    `names` are the titles or first lines of the connected notes, by id.
+    """
 
     note: Note
     entities: tuple[str, ...]
     links: tuple[graph.Edge, ...]
     supersedes: tuple[int, ...]
+    names: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,21 +209,57 @@ class Memory(Changer):
             found = require(connection, self.space, ids)
             entities = graph.entities_of(connection, self.space, ids)
             replaced = supersessions.predecessors(connection, self.space, ids)
-            edges = graph.edges(connection, self.space, ids, hub=0)
+            links = ties.linked(connection, self.space, ids)
+            tied = {edge.target for edge in links} | {old for olds in replaced.values() for old in olds}
+            tied |= {new for note in found.values() for new in note.superseded_by}
+            names = {number: note.name for number, note in notes.fetch(connection, self.space, tied).items()}
         return [
             NoteView(
                 found[note_id],
                 tuple(entities.get(note_id, ())),
-                tuple(edge for edge in edges if edge.source == note_id),
+                tuple(edge for edge in links if edge.source == note_id and edge.target in names),
                 replaced.get(note_id, ()),
+                names,
             )
             for note_id in ids
         ]
 
-    def notes(self, filters: Filters, *, current_only: bool = False, limit: int | None = None) -> list[Note]:
-        """Notes that pass the filters, newest first."""
+    # Looking: lists, tallies and neighbours.
+
+    def notes(
+        self,
+        filters: Filters,
+        *,
+        current_only: bool = False,
+        limit: int | None = None,
+        order: Order = "created",
+        reverse: bool = False,
+    ) -> list[Note]:
+        """Notes that pass the filters, in an order; see `store.listing.listing`."""
         with self.database.read() as connection:
-            return notes.listing(connection, filters, current_only=current_only, limit=limit)
+            return listing.listing(
+                connection, filters, current_only=current_only, limit=limit, order=order, reverse=reverse
+            )
+
+    def topics(self, filters: Filters, *, current_only: bool = False) -> list[Tally]:
+        """The topics of the notes that pass the filters, commonest first."""
+        with self.database.read() as connection:
+            return listing.topic_tallies(connection, filters, current_only=current_only)
+
+    def entities(self, filters: Filters, *, current_only: bool = False) -> list[Tally]:
+        """The entities that the notes that pass the filters mention, commonest first."""
+        with self.database.read() as connection:
+            return listing.entity_tallies(connection, filters, current_only=current_only)
+
+    def neighbourhood(self, note_id: int, depth: int, most: int | None = None) -> Neighbourhood:
+        """The notes up to `depth` steps from one, at most `most` of a kind from each. Raises `NoSuchNote`."""
+        with self.database.read() as connection:
+            return neighbourhood(connection, self.space, note_id, depth, most)
+
+    def near_miss(self, trace: Trace) -> NearMiss:
+        """What a search without a result came near to; it may search again."""
+        with self.database.read() as connection:
+            return near_miss(connection, self.search, trace)
 
     def import_all(
         self, drafts: Iterable[tuple[str, Draft]], at: datetime

@@ -1,131 +1,80 @@
-"""Notes, results and statistics for people: tables on a terminal, plain lines in a pipe."""
+"""Lists of notes, single notes, and tallies for people: tables on a terminal, plain lines in a pipe."""
 
 from __future__ import annotations
 
-from datetime import tzinfo
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
 
-from rich.console import Console, Group
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
-from memora_cli.memory import NoteView, Statistics
-from memora_cli.render.terminal import day, ids, number, on_terminal, pairs, plain, safe, say, show, table, warn
+from memora_cli.memory import NoteView
+from memora_cli.render.markdown import markdown
+from memora_cli.render.terminal import (
+    blocks,
+    day,
+    ids,
+    is_narrow,
+    on_terminal,
+    pairs,
+    plain,
+    safe,
+    say,
+    show,
+    table,
+    warn,
+)
 from memora_cli.text.display import visible, visible_line
-from memora_cli.text.snippets import mark_spans, snippet
-from memora_cli.values import Candidate, Note, Trace
-
-MATCH = "bold yellow"
+from memora_cli.values import Note, Order, Tally
 
 
-def print_ids(trace: Trace) -> None:
-    """The ids of the results, best first."""
-    for candidate in trace.results:
-        say(str(candidate.note.id))
-
-
-def print_results(trace: Trace, console: Console) -> None:
-    """The results of a search."""
-    if on_terminal():
-        if trace.results:
-            show(_results(trace), console)
-        return
-    zone = trace.query.at.tzinfo
-    for candidate in trace.results:
-        said = snippet(candidate.passage, trace.understood.words)
-        marks = " ".join(_marks(candidate))
-        created = day(candidate.note.occurred_start or candidate.note.created_at, zone)
-        columns = (candidate.note.id, number(candidate.final.value), _confidence(candidate), created)
-        say(plain((*columns, marks, candidate.note.title, said)))
-
-
-def print_remarks(trace: Trace) -> None:
-    """On standard error: degraded parts, notes that wait for vectors, results that were left out."""
-    for problem in trace.degraded:
-        warn(f"memora: {problem.part} degraded: {problem.reason}")
-    if trace.waiting:
-        waiting = "1 note waits" if trace.waiting == 1 else f"{trace.waiting} notes wait"
-        warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
-    if not trace.results:
-        cut = len(trace.candidates)
-        warn("memora: nothing found" + (f"; {cut} candidates were cut, see memora explain" if cut else ""))
-    over = sum(candidate.cut == "budget" for candidate in trace.candidates)
-    if over:
-        budget = trace.query.settings.max_tokens
-        warn(f"memora: {over} more did not fit the budget of {budget} tokens (--max-tokens)")
-    for old, new in trace.suggestions[:1]:
-        warn(
-            f"memora: #{new.note.id} seems to update #{old.note.id}; "
-            f"if it does: memora supersede {old.note.id} {new.note.id}"
-        )
-    if any(candidate.shortened for candidate in trace.results):
-        warn("memora: the best note is over the token budget alone and was shortened (--max-tokens)")
-
-
-def _results(trace: Trace) -> Table:
-    zone = trace.query.at.tzinfo
-    grid = table(
-        ("#", "right"), ("id", "right"), ("note", "wide"), ("score", "right"), ("sure", "right"), ("date", "fixed")
-    )
-    for rank, candidate in enumerate(trace.results, start=1):
-        note = candidate.note
-        said = visible_line(snippet(candidate.passage, trace.understood.words))
-        body = Text(said, style="dim" if note.superseded_by else "")
-        for start, end in mark_spans(said, trace.understood.words):
-            body.stylize(MATCH, start, end)
-        heading = [safe(note.title, "bold")] if note.title else []
-        marks = [Text(" · ".join(_marks(candidate)), style="italic")] if _marks(candidate) else []
-        grid.add_row(
-            str(rank),
-            f"#{note.id}",
-            Group(*heading, body, *marks),
-            "–" if note.superseded_by else number(candidate.final.value, 3),
-            _confidence(candidate),
-            day(note.occurred_start or note.created_at, zone),
-        )
-    return grid
-
-
-def _confidence(candidate: Candidate) -> str:
-    """How sure the cross-encoder is, on its own and not against the other results; a dash when it did not read."""
-    return f"{100.0 * candidate.reranking.sigmoid:.0f}%" if candidate.reranking else "–"
-
-
-def _marks(candidate: Candidate) -> list[str]:
-    marks = []
-    if candidate.note.pinned:
-        marks.append("pinned")
-    if candidate.note.superseded_by:
-        marks.append(f"superseded by {ids(candidate.note.superseded_by)}")
-    if candidate.completes:
-        marks.append(f"replaces #{candidate.completes}")
-    if candidate.shortened:
-        marks.append("shortened")
-    return marks
-
-
-def print_list(values: list[Note], zone: tzinfo | None, console: Console) -> None:
-    """Notes, newest first."""
+def print_list(
+    values: Sequence[Note], zone: tzinfo | None, console: Console, *, order: Order = "created", filtered: bool = False
+) -> None:
+    """Notes with the day that the order is about."""
     if not on_terminal():
         for note in values:
-            say(plain((note.id, day(note.created_at, zone), ",".join(note.topics), note.name)))
-        return
-    if not values:
-        warn("memora: no notes here yet: memora add TEXT makes one")
-        return
-    grid = table(("id", "right"), ("date", "fixed"), ("note", "wide"), "topics")
-    for note in values:
-        name = Text(visible_line(note.name), overflow="ellipsis", no_wrap=True)
-        if note.pinned:
-            name.append("  pinned", style="italic")
-        if note.superseded_by:
-            name.stylize("dim")
-            name.append(f"  superseded by {ids(note.superseded_by)}", style="italic")
-        grid.add_row(f"#{note.id}", day(note.created_at, zone), name, safe(", ".join(note.topics)))
-    show(grid, console)
+            say(plain((note.id, day(_moment(note, order), zone), ",".join(note.topics), note.name)))
+    elif not values:
+        warn(
+            "memora: no note passes these filters"
+            if filtered
+            else "memora: no notes here yet: memora add TEXT makes one"
+        )
+    elif is_narrow(console):
+        show(blocks((_heading(note, zone, order), [_name(note)]) for note in values), console)
+    else:
+        grid = table(("id", "right"), ("date", "fixed"), ("note", "wide"), "topics")
+        for note in values:
+            grid.add_row(
+                f"#{note.id}", day(_moment(note, order), zone), _name(note, _marks(note)), safe(", ".join(note.topics))
+            )
+        show(grid, console)
 
 
-def print_view(view: NoteView, zone: tzinfo | None, console: Console) -> None:
-    """One note whole, with what is connected to it."""
+def _moment(note: Note, order: Order) -> datetime:
+    return (note.occurred_start or note.occurred_end or note.created_at) if order == "occurred" else note.created_at
+
+
+def _heading(note: Note, zone: tzinfo | None, order: Order) -> Text:
+    facts = [day(_moment(note, order), zone), visible_line(", ".join(note.topics)), _marks(note)]
+    return Text.assemble((f"#{note.id}", "bold"), *(f"  {fact}" for fact in facts if fact))
+
+
+def _name(note: Note, marks: str = "") -> Text:
+    """The note's name on one line, cut to the width."""
+    name = Text(visible_line(note.name), overflow="ellipsis", no_wrap=True, style="dim" if note.superseded_by else "")
+    return name.append(f"  {marks}", style="italic") if marks else name
+
+
+def _marks(note: Note) -> str:
+    marks = ["pinned"] if note.pinned else []
+    marks += [f"superseded by {ids(note.superseded_by)}"] if note.superseded_by else []
+    return " · ".join(marks)
+
+
+def print_view(view: NoteView, zone: tzinfo | None, console: Console, *, raw: bool = False) -> None:
+    """One note whole, with what is connected to it; its text as Markdown on a terminal, unless `raw`."""
     note = view.note
     heading = f"#{note.id}" + (f"  {visible_line(note.title)}" if note.title else "")
     facts = {
@@ -136,14 +85,26 @@ def print_view(view: NoteView, zone: tzinfo | None, console: Console) -> None:
         "context": note.context,
         "entities": ", ".join(view.entities),
         "pinned": "yes" if note.pinned else "",
-        "supersedes": ids(view.supersedes),
-        "superseded by": ids(note.superseded_by),
-        "links": ", ".join(f"{edge.relation} #{edge.target}" for edge in view.links),
+        "supersedes": _named(view.supersedes, view.names),
+        "superseded by": _named(note.superseded_by, view.names),
+        "links": list(_links(view)),
         "source": note.source,
     }
     show(Text(heading, style="bold"), console)
     show(pairs(facts), console)
-    show(Text(f"\n{visible(note.body)}\n"), console)
+    if raw or not on_terminal():
+        show(Text(f"\n{visible(note.body)}\n"), console)
+    else:
+        console.print("", markdown(note.body), "", sep="\n")
+
+
+def _named(numbers: Sequence[int], names: Mapping[int, str]) -> list[str]:
+    return [f"#{number}  {names.get(number, '')}" for number in numbers]
+
+
+def _links(view: NoteView) -> Iterator[str]:
+    for edge in view.links:
+        yield f"{edge.relation} #{edge.target} ({edge.weight:.2f})  {view.names.get(edge.target, '')}"
 
 
 def _span(note: Note, zone: tzinfo | None) -> str:
@@ -155,24 +116,15 @@ def _span(note: Note, zone: tzinfo | None) -> str:
     return first if first == last else f"{first} to before {last}"
 
 
-def print_statistics(value: Statistics, console: Console) -> None:
-    """How much the memory holds, with a bar for each month."""
-    facts = {
-        **{name: f"{count:,}" for name, count in value.counts.items()},
-        "links": ", ".join(f"{count:,} {name}" for name, count in value.links.items()),
-        "waiting for vectors": f"{value.waiting:,}",
-        "size": f"{value.bytes / 1e6:.1f} MB",
-        "database": value.database,
-        "driver": value.driver,
-        "embedder": value.embedder,
-        "reranker": value.reranker,
-    }
-    show(pairs(facts), console)
-    if not value.months:
-        return
-    most = max(value.months.values())
-    bars = Table.grid(padding=(0, 2))
-    bars.title, bars.title_justify, bars.title_style = Text("\nnotes a month"), "left", "bold"
-    for month, count in value.months.items():
-        bars.add_row(month, f"{count:,}", "█" * max(1, round(40 * count / most)))
-    show(bars, console)
+def print_tallies(values: Sequence[Tally], what: str, console: Console) -> None:
+    """Topics or entities with how many notes have them; in a pipe the count stands first, as uniq -c has it."""
+    if not on_terminal():
+        for tally in values:
+            say(plain((tally.notes, tally.name)))
+    elif not values:
+        warn(f"memora: no {what} here")
+    else:
+        grid = table(("notes", "right"), what)
+        for tally in values:
+            grid.add_row(f"{tally.notes:,}", safe(tally.name))
+        show(grid, console)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
-from memora_cli.memory import Added, Chain, Edited, History, NoteView, Statistics, Undone
+from memora_cli.memory import (
+    Added,
+    Chain,
+    Edited,
+    History,
+    Neighbourhood,
+    NoteView,
+    Statistics,
+    Undone,
+)
 from memora_cli.rank.rerank import share
+from memora_cli.render.reference import NAME
 from memora_cli.text.snippets import snippet
-from memora_cli.values import Account, Candidate, Change, Note, Score, Trace, Window
+from memora_cli.values import Account, Candidate, Change, Note, Score, Tally, Trace, Window
 
 VERSION = 1
 
@@ -55,6 +65,11 @@ def view(value: NoteView, zone: tzinfo | None) -> Shape:
         "links": [{"id": edge.target, "relation": edge.relation, "weight": edge.weight} for edge in value.links],
         "supersedes": list(value.supersedes),
     }
+
+
+def named(shape: Shape, value: Note) -> Shape:
+    """The record as a template sees it: with the name that lists show."""
+    return shape | {NAME: value.name}
 
 
 def added(value: Added) -> Shape:
@@ -143,6 +158,37 @@ def aliases(values: list[tuple[str, str]]) -> Shape:
 def listing(values: list[Note], zone: tzinfo | None) -> Shape:
     """A list of notes."""
     return {"version": VERSION, "notes": [note(value, zone) for value in values]}
+
+
+def topics(values: Sequence[Tally]) -> list[Shape]:
+    """Topics, each with how many notes have it."""
+    return [{"topic": tally.name, "notes": tally.notes} for tally in values]
+
+
+def entities(values: Sequence[Tally]) -> list[Shape]:
+    """Entities, each with how many notes mention it."""
+    return [{"name": tally.name, "notes": tally.notes} for tally in values]
+
+
+def neighbourhood(value: Neighbourhood) -> Shape:
+    """A note and those around it; `tree` tells the edges by which a note is reached by the fewest steps."""
+    edges = [(edge, True) for edge in value.tree] + [(edge, False) for edge in value.others]
+    return {
+        "version": VERSION,
+        "root": value.root,
+        "notes": [{"id": note.id, "name": note.name} for note in value.notes.values()],
+        "edges": [
+            {
+                "from": edge.source,
+                "to": edge.target,
+                "relation": edge.relation,
+                "via": edge.via,
+                "weight": edge.weight,
+                "tree": tree,
+            }
+            for edge, tree in edges
+        ],
+    }
 
 
 def statistics(value: Statistics) -> Shape:

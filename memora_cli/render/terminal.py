@@ -8,10 +8,14 @@ from datetime import datetime, tzinfo
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from memora_cli.text.display import visible, visible_line
+
+NARROW = 60  # columns below which notes stand in blocks, not in a table
+INDENT = 2
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -107,13 +111,32 @@ def table(*columns: str | tuple[str, str], title: str = "", caption: str = "") -
     return made
 
 
-def pairs(facts: Mapping[str, str]) -> Table:
-    """Names and values below each other; a name without a value is left out."""
+def pairs(facts: Mapping[str, str | Sequence[str]]) -> Table:
+    """Names and values below each other; a name without a value is left out, several values stand below each other."""
     grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
     for name, value in facts.items():
-        if value:
-            grid.add_row(Text(name, style="dim"), safe(value))
+        for place, line in enumerate([value] if isinstance(value, str) else value):
+            if line:
+                grid.add_row(Text("" if place else name, style="dim"), safe(line))
     return grid
+
+
+def blocks(records: Iterable[tuple[Text, Sequence[Text]]]) -> Table:
+    """Records below each other for a narrow terminal: a heading, and lines below it that are set in."""
+    grid = Table.grid()
+    grid.add_column(overflow="fold")
+    for heading, lines in records:
+        grid.add_row(heading)
+        for line in lines:
+            grid.add_row(Padding(line, (0, 0, 0, INDENT)))
+    return grid
+
+
+def is_narrow(console: Console) -> bool:
+    """Whether the terminal has no room for a table of notes."""
+    return console.width < NARROW
 
 
 def number(value: float, digits: int = 4) -> str:

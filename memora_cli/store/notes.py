@@ -236,19 +236,6 @@ def passages_of(
     return found
 
 
-def listing(
-    connection: Connection, filters: Filters, *, current_only: bool = False, limit: int | None = None
-) -> list[Note]:
-    """Notes that pass the filters, newest first."""
-    condition = matching(filters)
-    if current_only:
-        condition &= ~stale(filters.as_of)
-    newest = (notes.c.created_at.desc(), notes.c.number.desc())
-    ids = list(connection.execute(select(notes.c.number).where(condition).order_by(*newest).limit(limit)).scalars())
-    found = fetch(connection, filters.space, ids, filters.as_of)
-    return [found[number] for number in ids]
-
-
 def find_title(connection: Connection, space: str, words: str) -> int | None:
     """The newest note whose title has exactly these search words."""
     if not words:
