@@ -185,8 +185,11 @@ def test_every_table_is_there_with_what_it_must_say(diary, paper):
         assert any(line.split("  ")[0] == word for line in text.splitlines()), word
     for word in ("logit", "sigmoid", "→", "recency", "pin", "penalty", "limit", "budget", "tokens", "alice"):
         assert word in text
-    assert "weight/(60+rank)" in text
-    assert "1 → 0.01639" in text
+    assert "rank → weight·score/best; weights 1 semantic, 1 keyword, 0.3 graph, 0.5 temporal" in text
+    assert "1 → 1.00000" in text
+    by_rank = explained(diary, paper, fusion="rrf", every=True, width=200)
+    assert "rank → weight/(60+rank); weights 1 semantic, 1 keyword, 1 graph, 1 temporal" in by_rank
+    assert "1 → 0.01639" in by_rank
     assert "2024-03-01 to before 2024-06-01" in text
 
 
@@ -203,7 +206,7 @@ def test_a_clamped_note_says_from_where_to_where_and_below_what(diary, paper):
 
 def test_time_is_shown_by_stage_and_only_where_asked(diary, paper):
     trace = ask(diary, QUESTION, NOW)
-    stages = [*("understand", *STRATEGIES), "fuse", "complete", "rerank", "adjust", "clamp", "cut"]
+    stages = [*("understand", *STRATEGIES), "fuse", "complete", "rerank", "update", "adjust", "clamp", "cut"]
     assert [stage for stage, _ in trace.milliseconds] == stages
     assert all(value >= 0.0 for _, value in trace.milliseconds)
     text = paper(lambda: print_explanation(trace, console()))
@@ -333,7 +336,7 @@ def test_the_json_of_an_explanation_has_what_the_manual_promises(diary):
     for hits in value["strategies"].values():
         assert all({"rank", "id", "score", "reason", "contribution"} <= set(hit) for hit in hits)
         assert all(hit["reason"] for hit in hits)
-    names = ["fuse", "complete", "rerank", "adjust", "clamp", "cut"]
+    names = ["fuse", "complete", "rerank", "update", "adjust", "clamp", "cut"]
     assert [stage["stage"] for stage in value["stages"]] == names
     assert value["stages"][-1]["order"] == [item["id"] for item in value["scores"]]
     kept = [item["id"] for item in value["scores"] if item["cut"] is None]

@@ -70,12 +70,18 @@ SEARCH = {
     "degraded": "what did not work: a list of {part, reason}",
     "waiting": "how many notes have no vectors yet",
     "results": "a list, best first",
+    "suggestions": "supersessions for you to judge: a list of {old, new, command}",
     "omitted": "how many were cut: {limit, budget, current, min_score}",
 }
 
 SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "add and supersede --with": {"version": "", "id": "", "created": "false when the text was there already"},
+        "add and supersede --with": {
+            "version": "",
+            "id": "",
+            "created": "false when the text was there already",
+            "suggestions": "supersessions for you to judge: a list of {old, new, command}",
+        },
         "import": {
             "version": "",
             "added": "how many",
@@ -134,11 +140,26 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "entities": "the known names in the query",
             "windows": "all times that were understood",
             "strategies": "by name: a list of {rank, id, score, reason, contribution}",
+            "best": "by name: the score that counts as 1",
             "skipped": "by name: why a strategy did not run",
             "settings": "the numbers of this search",
             "stages": "a list of {stage, order}: the ids as each stage left them",
             "scores": "every candidate with all its numbers",
             "timings_ms": "milliseconds by stage",
+        },
+        "eval": {
+            "version": "",
+            "queries": "how many were asked",
+            "strategies": "by strategy and stage: {ndcg@10, recall@10, mrr@10, hit@10}",
+            "intervals": "the same with [low, high] of 95 % confidence",
+            "recall_within_budget": "the recall of what fits the token budget: {mean, low, high}",
+            "updates": "updated facts: {n, current_above_stale, current_first}, null where n is 0",
+            "skipped": "questions without a known answer",
+            "k": "",
+            "max_tokens": "the token budget",
+            "groups": "by the value of --by: the keys queries to updates",
+            "variants": "for each --set: settings, the keys queries to updates, and the change of each metric",
+            "worst": "a list of {id, query, ndcg or change, place, explain}",
         },
         "stats": {
             "version": "",
