@@ -32,7 +32,7 @@ def all_notes(memora, *options, below=None):
 
 def outcome_of(outcome):
     """What an import counts."""
-    return tuple(outcome.json[key] for key in ("added", "unchanged", "replaced"))
+    return tuple(outcome.json[key] for key in ("added", "unchanged", "updated"))
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def vault(tmp_path):
 def test_a_folder_of_markdown_becomes_notes_with_titles_tags_and_dates(memora, vault):
     outcome = memora("import", vault, "--json")
     assert outcome.json == {
-        "version": 1, "added": 6, "unchanged": 0, "replaced": 0, "failed": [], "skipped": []
+        "version": 1, "added": 6, "updated": 0, "unchanged": 0, "failed": [], "skipped": []
     }  # fmt: skip
     notes = all_notes(memora, below=vault)
     assert set(notes) == {
@@ -108,15 +108,40 @@ def test_importing_a_folder_twice_adds_nothing(memora, vault, home):
     assert contents(home / "memora.db") == before
 
 
-def test_a_changed_file_supersedes_its_older_text(memora, vault):
+def test_a_changed_file_updates_its_note_and_history_keeps_the_older_text(memora, vault):
     memora("import", vault)
-    old = all_notes(memora, below=vault)["plain.txt"]["id"]
+    old = all_notes(memora, below=vault)["plain.txt"]
     write(vault, "plain.txt", "Other text")
-    assert outcome_of(memora("import", vault, "--json")) == (1, 5, 1)
-    new = all_notes(memora, "--current", below=vault)["plain.txt"]
-    assert new["body"] == "Other text"
-    assert memora("show", old, "--json").json["notes"][0]["superseded_by"] == new["id"]
-    assert len(all_notes(memora, "--current")) == 6
+    assert outcome_of(memora("import", vault, "--json")) == (0, 5, 1)
+    new = all_notes(memora, below=vault)["plain.txt"]
+    assert (new["id"], new["uid"], new["body"]) == (old["id"], old["uid"], "Other text")
+    assert new["created_at"] == old["created_at"]
+    edit = memora("history", new["id"], "--json").json["changes"][-1]
+    assert (edit["action"], edit["before"]["body"]) == ("edit", old["body"])
+    assert memora("search", "Other text", "-n", 1, "--ids").out == f"{new['id']}\n"
+    assert len(all_notes(memora)) == 6
+
+
+def test_changed_front_matter_alone_updates_the_note(memora, tmp_path):
+    path = write(tmp_path / "vault", "a.md", "---\ntags: [one]\n---\nThe text\n")
+    memora("import", path)
+    write(tmp_path / "vault", "a.md", "---\ntags: [two]\ntitle: Named\ndate: 2024-05-03\n---\nThe text\n")
+    assert outcome_of(memora("import", path, "--json")) == (0, 0, 1)
+    (note,) = all_notes(memora).values()
+    assert (note["title"], note["topics"], note["created_at"][:10]) == ("Named", ["two"], "2024-05-03")
+    assert outcome_of(memora("import", path, "--json")) == (0, 1, 0)
+
+
+def test_what_a_person_edited_stays_until_the_file_itself_changes(memora, tmp_path):
+    path = write(tmp_path / "vault", "a.md", "From the file\n")
+    memora("import", path)
+    memora("edit", 1, "--body", "By hand", "--topic", "mine", "--no-embed")
+    assert outcome_of(memora("import", path, "--json")) == (0, 1, 0)
+    assert memora("list", "--json").json["notes"][0]["body"] == "By hand"
+    write(tmp_path / "vault", "a.md", "From the file again\n")
+    assert outcome_of(memora("import", path, "--json")) == (0, 0, 1)
+    memora("undo")
+    assert memora("list", "--json").json["notes"][0]["body"] == "By hand"
 
 
 def test_a_file_that_is_changed_back_is_current_with_what_it_says_now(memora, vault):

@@ -132,7 +132,7 @@ class Memory(Changer):
         *,
         embed: bool = True,
         force: bool = False,
-        change: int | None = None,
+        change: changes.Batch | None = None,
     ) -> list[Added]:
         embedder, waits = self._embedder(embed)
         added = write(
@@ -152,12 +152,12 @@ class Memory(Changer):
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
+            changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
     def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
+            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -264,7 +264,7 @@ class Memory(Changer):
         All of them are one change, that is taken back as one.
         """
         waiting = iter(drafts)
-        change: int | None = None
+        change = changes.Batch()
         while batch := list(islice(waiting, BATCH)):
             good, outcome = [], {}
             for place, (_, draft) in enumerate(batch):
@@ -272,9 +272,6 @@ class Memory(Changer):
                     good.append((place, prepare(draft)))
                 except MemoraError as error:
                     outcome[place] = error
-            if change is None:
-                with self.database.write() as connection:
-                    change = changes.begin(connection)
             results = self._write([prepared for _, prepared in good], at, change=change)
             added = dict(zip((place for place, _ in good), results, strict=True))
             for place, (name, _) in enumerate(batch):
