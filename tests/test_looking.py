@@ -288,6 +288,7 @@ def test_a_filter_that_keeps_notes_out_is_named_with_what_it_keeps_out(notes, me
     assert 'without --topic food 1 note would match, the best is #1 "zebra"' in said
     said = memora("search", "zebra", "--since", "2024-03").err
     assert "without --since 2024-03-01 1 note would match" in said
+    assert "without --until 2023-12-31 1 note would match" in memora("search", "zebra", "--until", "2023").err
     assert "without --pinned" in memora("search", "zebra", "--pinned").err
 
 

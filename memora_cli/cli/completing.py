@@ -66,7 +66,8 @@ def entities(context: typer.Context, incomplete: str) -> list[str]:
 
 def spaces(context: typer.Context, incomplete: str) -> list[str]:
     """Spaces that hold notes."""
-    return _names(context, "SELECT DISTINCT space FROM notes WHERE ? IS NOT NULL ORDER BY space", incomplete)
+    names = _names(context, "SELECT DISTINCT space FROM notes WHERE ? IS NOT NULL ORDER BY space", incomplete)
+    return [name for name in names if name.startswith(incomplete)]
 
 
 def setting_keys(incomplete: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -94,13 +93,13 @@ def _print(values: list[Tally], what: str, form: Form, template: str | None) -> 
         with paged(screen):
             print_tallies(values, what, screen)
         return
-    shape: Callable[[list[Tally]], list[shapes.Shape]] = shapes.topics if what == "topics" else shapes.entities
+    records = shapes.tallies(values, "topic" if what == "topics" else "name")
     if template is not None:
         from memora_cli.render.template import print_records
 
-        print_records(shape(values), template)
+        print_records(records, template)
     elif form == "json":
-        say(shapes.dumps({"version": shapes.VERSION, what: shape(values)}))
+        say(shapes.dumps({"version": shapes.VERSION, what: records}))
     else:
-        for record in shape(values):
+        for record in records:
             say(shapes.dumps(record))

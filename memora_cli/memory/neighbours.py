@@ -36,7 +36,7 @@ class Neighbourhood:
     """A note and those around it.
 
     `tree` holds the edges over which a note is reached by the fewest steps, nearest first and by kind and weight;
-    `others` the further edges between the same notes; `omitted` how many more a note has of a kind.
+    `others` further edges between these notes that were met on the way; `omitted` how many more a note has of a kind.
     """
 
     root: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memora_cli.memory import NearMiss
 from memora_cli.memory.near_misses import Loosened
@@ -12,6 +12,7 @@ from memora_cli.render.terminal import warn
 from memora_cli.values import Candidate, Trace
 
 WORTH_LOOSENING = 0.1  # a note with a lower cosine has nothing to do with the question
+INSTANT = timedelta(microseconds=1)
 NAME = 60  # characters of a note's name in a hint
 
 
@@ -35,7 +36,7 @@ def _hints(trace: Trace, value: NearMiss) -> Iterator[str]:
     if value.held and not value.passing and not value.unknown:
         yield f"none of {_count(value.held)} passes the filters"
     for loosened in value.loosened:
-        yield (f"without {_flag(loosened)} {_count(loosened.found)} would match, the best is {_named(loosened.best)}")
+        yield f"without {_flag(loosened)} {_count(loosened.found)} would match, the best is {_named(loosened.best)}"
     if value.nearest and (hit := value.nearest.hits.get("semantic")):
         floor = math.floor(100 * hit.score) / 100
         loosen = f"; --set semantic_floor={floor:g} would find it" if floor >= WORTH_LOOSENING else ""
@@ -52,8 +53,12 @@ def _count(notes: int) -> str:
 
 
 def _flag(loosened: Loosened) -> str:
-    if isinstance(loosened.value, bool):
-        return f"--{loosened.name}"
-    return (
-        f"--{loosened.name} {f'{loosened.value:%Y-%m-%d}' if isinstance(loosened.value, datetime) else loosened.value}"
-    )
+    """The filter as it could have been typed; --until is told by the last day that it takes in."""
+    match loosened.value:
+        case bool():
+            return f"--{loosened.name}"
+        case datetime() as moment:
+            last = moment - INSTANT if loosened.name == "until" else moment
+            return f"--{loosened.name} {last:%Y-%m-%d}"
+        case value:
+            return f"--{loosened.name} {value}"

@@ -160,14 +160,9 @@ def listing(values: list[Note], zone: tzinfo | None) -> Shape:
     return {"version": VERSION, "notes": [note(value, zone) for value in values]}
 
 
-def topics(values: Sequence[Tally]) -> list[Shape]:
-    """Topics, each with how many notes have it."""
-    return [{"topic": tally.name, "notes": tally.notes} for tally in values]
-
-
-def entities(values: Sequence[Tally]) -> list[Shape]:
-    """Entities, each with how many notes mention it."""
-    return [{"name": tally.name, "notes": tally.notes} for tally in values]
+def tallies(values: Sequence[Tally], key: str) -> list[Shape]:
+    """Topics or entities under the key that holds their name, each with how many notes have it."""
+    return [{key: tally.name, "notes": tally.notes} for tally in values]
 
 
 def neighbourhood(value: Neighbourhood) -> Shape:
