@@ -222,17 +222,17 @@ def passages_of(
     connection: Connection, space: str, note_ids: Collection[int], as_of: datetime | None = None
 ) -> dict[int, list[Passage]]:
     """The passages of each note, in order."""
-    owner: ColumnElement[int] = passages.c.note_id
-    here: ColumnElement[bool] = passages.c.note_id.in_(note_ids)
-    columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end)
+    owners = {number: number for number in note_ids}
     if as_of is not None:
-        owner, here = notes.c.number, with_ids(space, note_ids, as_of)
-        columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end).join(
-            notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
-        )
+        rows = connection.execute(select(notes.c.id, notes.c.number).where(with_ids(space, note_ids, as_of)))
+        owners = {row.id: row.number for row in rows}
     found: dict[int, list[Passage]] = defaultdict(list)
-    for row in connection.execute(columns.where(passages.c.space == space, here).order_by(owner, passages.c.start)):
-        found[row.owner].append(Passage(row.id, row.owner, row.start, row.end))
+    for row in connection.execute(
+        select(passages.c.id, passages.c.note_id, passages.c.start, passages.c.end)
+        .where(passages.c.space == space, passages.c.note_id.in_(owners))
+        .order_by(passages.c.note_id, passages.c.start)
+    ):
+        found[owners[row.note_id]].append(Passage(row.id, owners[row.note_id], row.start, row.end))
     return found
 
 
