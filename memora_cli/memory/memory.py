@@ -13,6 +13,7 @@ from itertools import islice
 from memora_cli import pipeline
 from memora_cli.config import Config
 from memora_cli.errors import MemoraError, ModelUnusable
+from memora_cli.memory import changing
 from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
@@ -140,14 +141,12 @@ class Memory:
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            supersede(connection, self.space, [old], new, at)
+            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
-    def pin(self, ids: Sequence[int], *, pinned: bool) -> None:
+    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            require(connection, self.space, ids)
-            for note_id in ids:
-                notes.set_pinned(connection, self.space, note_id, pinned)
+            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""

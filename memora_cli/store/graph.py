@@ -221,11 +221,13 @@ def resolve_pending(connection: Connection, space: str, note_id: int, titles: Se
     connection.execute(delete(pending_links).where(here))
 
 
-def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> None:
-    """Record that one note replaces another; saying it twice changes nothing."""
+def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> bool:
+    """Record that one note replaces another; False when that was said already."""
     same = and_(supersessions.c.space == space, supersessions.c.old_id == old_id, supersessions.c.new_id == new_id)
-    if not connection.execute(select(supersessions.c.old_id).where(same)).first():
-        connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
+    if connection.execute(select(supersessions.c.old_id).where(same)).first():
+        return False
+    connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
+    return True
 
 
 def successors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
