@@ -13,10 +13,10 @@ from typing import Any
 
 from memora_cli.errors import Usage
 from memora_cli.memory.folders import MARKDOWN, Left, files
-from memora_cli.memory.lines import Record, from_line, is_record
+from memora_cli.memory.lines import FRONT_MATTER, Record, from_line, is_record
 from memora_cli.text.markdown import Page, parse
 from memora_cli.text.moments import local, read_moment, read_window
-from memora_cli.values import KINDS, Draft
+from memora_cli.values import KINDS, Draft, Window
 
 LINES = frozenset({".jsonl", ".ndjson"})
 FILE_CAP = 64 * 1024 * 1024  # bytes of one Markdown file that are read at all
@@ -114,7 +114,8 @@ def _read_markdown(path: Path, name: str, at: datetime, week_start: int) -> Item
         if not page.draft.body.strip():
             return Item(name, problem="it is empty", harmless=True, path=known)
         if is_record(page.fields):
-            return Item(name, record=from_line({**page.fields, "text": page.draft.body}), path=known)
+            fields = {FRONT_MATTER.get(key, key): value for key, value in page.fields.items()}
+            return Item(name, record=from_line({**fields, "text": page.draft.body}), path=known)
         observed = datetime.fromtimestamp(information.st_mtime, at.tzinfo)
         created_at = page.draft.created_at or local(observed, at.tzinfo)
         draft = replace(page.draft, created_at=created_at, source=known, revises=True)
@@ -158,6 +159,10 @@ def _from_json(line: Any, at: datetime, week_start: int) -> Draft:
     if pinned is not None and not isinstance(pinned, bool):
         raise ValueError('"pinned" is true or false')
     created, occurred = _text(line, "created_at"), _text(line, "occurred")
+    start, end = (_text(line, key) for key in ("occurred_start", "occurred_end"))
+    happened = read_window(occurred, at, week_start=week_start) if occurred else None
+    if not occurred and (start or end):
+        happened = Window(read_moment(start, at) if start else None, read_moment(end, at) if end else None, "")
     return Draft(
         body=text,
         title=_text(line, "title"),
@@ -165,7 +170,7 @@ def _from_json(line: Any, at: datetime, week_start: int) -> Draft:
         kind=kind,
         context=_text(line, "context"),
         created_at=read_moment(created, at, week_start=week_start) if created else None,
-        occurred=read_window(occurred, at, week_start=week_start) if occurred else None,
+        occurred=happened,
         pinned=bool(pinned),
         source=_text(line, "source") or _text_or_number(line, "id"),
     )

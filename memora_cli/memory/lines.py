@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from memora_cli.text.words import normalise
@@ -13,6 +14,8 @@ from memora_cli.values import KINDS, Note
 
 _UID = re.compile(r"[0-9a-f]{32}")
 LARGEST_ID = 2**63 - 1
+FRONT_MATTER: Mapping[str, str] = MappingProxyType({"created": "created_at", "tags": "topics"})
+"""The keys that front matter has by the names of other programs, and what a line calls them."""
 
 
 @dataclass(frozen=True, slots=True)

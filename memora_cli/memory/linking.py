@@ -40,7 +40,7 @@ class Names:
                 self._files[parts[-1]].append((note.id, parts))
 
     def find(self, target: str, path: str) -> int | None:
-        """The note that a link in the file at `path` means; of several files the one that shares most of its folders."""
+        """The note that a link in the file at `path` means; of several files, the one nearest to it in the folders."""
         wanted = tuple(entity_key(part) for part in PurePath(target).parts if part not in {".", "..", "/"})
         if not wanted or not wanted[-1]:
             return None

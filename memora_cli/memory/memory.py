@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memora_cli import pipeline
 from memora_cli.config import Config
-from memora_cli.errors import MemoraError, ModelUnusable
+from memora_cli.errors import ModelUnusable
 from memora_cli.memory import changing
-from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
+from memora_cli.memory.writing import BATCH, Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
@@ -27,7 +28,9 @@ from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
 from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
 
-BATCH = 64  # notes of an import that are written in one transaction
+if TYPE_CHECKING:
+    from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.lines import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,22 +212,39 @@ class Memory:
         with self.database.read() as connection:
             return notes.listing(connection, filters, current_only=current_only, limit=limit)
 
-    def import_all(
-        self, drafts: Iterable[tuple[str, Draft]], at: datetime
-    ) -> Iterator[tuple[str, Added | MemoraError]]:
-        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
-        waiting = iter(drafts)
-        while batch := list(islice(waiting, BATCH)):
-            good, outcome = [], {}
-            for place, (_, draft) in enumerate(batch):
-                try:
-                    good.append((place, prepare(draft)))
-                except MemoraError as error:
-                    outcome[place] = error
-            results = self._write([prepared for _, prepared in good], at)
-            added = dict(zip((place for place, _ in good), results, strict=True))
-            for place, (name, _) in enumerate(batch):
-                yield name, outcome.get(place) or added[place]
+    def intake(self, at: datetime, *, embed: bool = True, into: str | None = None) -> Intake:
+        """An import to be run; `into` is the space of exported notes, None for the one each came from."""
+        from memora_cli.memory.intake import Intake
+
+        return Intake(
+            self.database,
+            self.space,
+            at,
+            first_weekday(self.config.week_start, self.config.locale),
+            lambda prepared: self._write(prepared, at, embed=embed),
+            self._embed_notes if embed else lambda _space, _ids: "",
+            None if into is None else normalise(into),
+        )
+
+    def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
+        """Give notes the vectors they lack; why that could not be, empty when it was done."""
+        try:
+            embed_waiting(self.database, space, self.embedder, ids)
+        except ModelUnusable as error:
+            return str(error)
+        return ""
+
+    def gone(self, folder: Path, seen: Collection[str]) -> list[Gone]:
+        """The files below a folder that notes came from and that are no longer there; `seen` are known to be."""
+        from memora_cli.memory.intake import gone
+
+        return gone(self.database, self.space, folder, seen)
+
+    def export(self, filters: Filters, *, current_only: bool = False, every_space: bool = False) -> Iterator[Record]:
+        """Notes with all that an import cannot find in their text, by space and id."""
+        from memora_cli.memory.exporting import export
+
+        return export(self.database, filters, current_only=current_only, every_space=every_space)
 
     def reindex(self) -> Iterator[int]:
         """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""

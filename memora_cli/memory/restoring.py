@@ -11,12 +11,13 @@ from sqlalchemy import Connection
 
 from memora_cli.errors import MemoraError
 from memora_cli.memory.lines import Bond, Record
-from memora_cli.memory.writing import Added, Prepared, connect, prepare, supersede
-from memora_cli.store import graph, notes, records
+from memora_cli.memory.writing import MENTIONS_WITHIN, MOST_MENTIONS, Added, Prepared, prepare, supersede
+from memora_cli.store import changes, graph, notes, records, sources, times
 from memora_cli.store.database import Database
+from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import entity_key, extract
 from memora_cli.text.words import search_text
-from memora_cli.values import Draft, Window
+from memora_cli.values import Draft, Note, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,21 @@ class Restoring:
         self._week_start = week_start
         self._ids: dict[tuple[str, str], int] = {}
         self._bonds: list[tuple[str, int, Bond]] = []
+        self._written: set[int] = set()
         self._created: dict[str, list[int]] = defaultdict(list)
         with database.read() as connection:
             self._free_above = records.last_id(connection, "note")
 
     def write(self, batch: Sequence[Restorable]) -> list[Added]:
-        """Write the notes in one transaction; one whose uid is there already stays as it is there."""
+        """Write the notes in one transaction; one whose uid or text was there before the import stays as it is."""
         with self._database.write() as connection:
             added = [self._write(connection, one) for one in batch]
+            made: dict[str, list[changes.Entry]] = defaultdict(list)
+            for one, result in zip(batch, added, strict=True):
+                made[one.space] += [changes.Entry("add", result.id)] if result.created else []
+            number = changes.begin(connection) if any(made.values()) else changes.BEFORE_KEPT
+            for space, entries in made.items():
+                changes.record(connection, space, number, entries, self._at)
         for one, result in zip(batch, added, strict=True):
             self._ids[one.space, one.record.note.uid] = result.id
             self._bonds += [(one.space, result.id, bond) for bond in one.record.bonds]
@@ -75,8 +83,9 @@ class Restoring:
     def _write(self, connection: Connection, one: Restorable) -> Added:
         space, record, prepared = one.space, one.record, one.prepared
         known = records.by_uid(connection, space, [record.note.uid]).get(record.note.uid)
-        if known:
-            return Added(known[0], created=False)
+        same = known[0] if known else sources.find_text(connection, space, prepared.content_hash, record.note.source)
+        if same is not None and same not in self._written:
+            return Added(same, created=False)
         draft, wanted = prepared.draft, record.note.id
         if wanted > self._free_above and not records.taken(connection, [wanted]):
             records.claim(connection, "note", wanted)
@@ -98,11 +107,21 @@ class Restoring:
         notes.write(connection, [notes.Row(note, prepared.content_hash, record.dated, prepared.passages, words)])
         found = extract(note.title, note.body, note.topics, draft.entities)
         graph.mention(connection, space, {note_id: [(entity_key(item.name), item.name, item.source) for item in found]})
-        near = connect(connection, space, note_id, prepared, self._at, self._week_start)
-        graph.link(connection, space, near)
+        self._place_in_time(connection, space, note, record.dated)
         for relation, title in record.pending:
             graph.link_pending(connection, space, note_id, relation, title)
+        self._written.add(note_id)
         return Added(note_id, created=True)
+
+    def _place_in_time(self, connection: Connection, space: str, note: Note, dated: bool) -> None:
+        """Record the times that the text mentions, and link the note to what happened near it."""
+        text = f"{note.title}\n{note.body}"[:MENTIONS_WITHIN]
+        as_of = note.created_at.astimezone(self._at.tzinfo)
+        said = find_windows(text, as_of, week_start=self._week_start, sure_only=True)
+        times.mention(connection, space, note.id, said[:MOST_MENTIONS])
+        if dated:
+            event_at = note.occurred_start or note.created_at
+            graph.link(connection, space, graph.near_in_time(connection, space, note.id, event_at))
 
     def relate(self) -> Iterator[str]:
         """Make the links and supersessions in one transaction; yields what could not be made, and why."""
@@ -120,9 +139,12 @@ class Restoring:
                     yield f"note {note_id} {bond.relation} a note that is not here (uid {bond.uid})"
                 elif bond.relation == "supersedes":
                     try:
-                        supersede(connection, space, [other], note_id, bond.at or self._at)
+                        entries = supersede(connection, space, [other], note_id, bond.at or self._at)
                     except MemoraError as error:
                         yield str(error)
+                        continue
+                    if entries:
+                        changes.record(connection, space, changes.begin(connection), entries, bond.at or self._at)
                 else:
                     graph.link(connection, space, [graph.Link(note_id, other, bond.relation, bond.weight)])
 

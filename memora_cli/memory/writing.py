@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+BATCH = 64  # notes that are written, or given vectors, in one transaction
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
 MOST_MENTIONS = 50

@@ -17,6 +17,8 @@ TEMPORAL_NEAREST = 10
 SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
 CAUSAL = frozenset({"causes", "enables", "prevents"})
+REFERENCE = "references"  # a note that names another in a `[[link]]`
+DIRECTED = CAUSAL | {REFERENCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class Link:
         """The link in the direction it is stored in."""
         if self.relation == "caused-by":
             return Link(self.target, self.source, "causes", self.weight)
-        if self.relation not in CAUSAL and self.source > self.target:
+        if self.relation not in DIRECTED and self.source > self.target:
             return Link(self.target, self.source, self.relation, self.weight)
         return self
 
@@ -183,6 +185,12 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
         delete(links).where(same), [{f"at_{name}": value for name, value in row.items()} for row in rows.values()]
     )
     connection.execute(insert(links), list(rows.values()))
+
+
+def unlink(connection: Connection, space: str, source_id: int, targets: Collection[int], relation: str) -> None:
+    """Take away the links of that relation that lead from a note to these."""
+    here = (links.c.space == space) & (links.c.source_id == source_id) & (links.c.relation == relation)
+    connection.execute(delete(links).where(here, links.c.target_id.in_(targets)))
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import PurePath
 from types import MappingProxyType
@@ -51,7 +51,7 @@ class Page:
     aliases: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
-    fields: Mapping[str, object] = MappingProxyType({})
+    fields: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def parse(text: str, *, path: str, at: datetime, week_start: int = 0) -> Page:
@@ -60,7 +60,7 @@ def parse(text: str, *, path: str, at: datetime, week_start: int = 0) -> Page:
     Times without an offset are in the zone of `at`. ValueError, with path and line, if the front matter is not YAML.
     """
     text = normalise(text.removeprefix("\ufeff"))
-    fields, body = _front_matter(text, path)
+    fields, body = front_matter(text, path)
     reader = _Reader(fields, at, week_start)
     named, name = _dated(PurePath(path).stem)
     stated = reader.moment(*CREATED)
@@ -68,6 +68,7 @@ def parse(text: str, *, path: str, at: datetime, week_start: int = 0) -> Page:
     kind = reader.text("kind", "type").lower()
     if "kind" in fields and kind not in KINDS:
         reader.refuse("kind")
+    aliases = tuple(dict.fromkeys(name for key in ALIASES for name in reader.items(key, words=False) if name))
     tags = (tag for key in TAGS for tag in reader.items(key, words=True))
     draft = Draft(
         body=body,
@@ -77,12 +78,12 @@ def parse(text: str, *, path: str, at: datetime, week_start: int = 0) -> Page:
         context=reader.text("context"),
         created_at=created_at,
         occurred=reader.window(created_at, *OCCURRED),
+        entities=aliases,
         pinned=reader.truth("pinned"),
         source=path,
         links=tuple(("caused-by", target) for target in because_links(body)),
         dated=created_at is not None,
     )
-    aliases = tuple(dict.fromkeys(alias for key in ALIASES for alias in reader.items(key, words=False)))
     return Page(draft, aliases, wiki_links(body), tuple(reader.unread.items()), MappingProxyType(fields))
 
 
@@ -180,7 +181,8 @@ class _Reader:
         return None
 
 
-def _front_matter(text: str, path: str) -> tuple[dict[str, object], str]:
+def front_matter(text: str, path: str) -> tuple[dict[str, object], str]:
+    """The front matter by key in small letters, all values texts, lists or mappings of such, and the text below it."""
     match = _FRONT_MATTER.match(text)
     if not match:
         return {}, text
