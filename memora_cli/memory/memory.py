@@ -15,12 +15,13 @@ from memora_cli import pipeline
 from memora_cli.config import Config
 from memora_cli.errors import ModelUnusable
 from memora_cli.memory import changing
+from memora_cli.memory.changer import Changer
 from memora_cli.memory.writing import BATCH, Added, Prepared, embed_waiting, prepare, require, supersede, write
-from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
+from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, notes, vectors
+from memora_cli.store import counts, graph, notes, supersessions, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
@@ -76,7 +77,7 @@ def _model_id(name: str, kind: ModelKind) -> str:
         return name
 
 
-class Memory:
+class Memory(Changer):
     """An open memory in one space."""
 
     def __init__(self, config: Config) -> None:
@@ -93,11 +94,6 @@ class Memory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @functools.cached_property
-    def embedder(self) -> Embedder:
-        """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_embedder(self.config.embedder)
 
     @functools.cached_property
     def reranker(self) -> Reranker:
@@ -127,16 +123,25 @@ class Memory:
         return self._write([prepare(draft) for draft in drafts], at, embed=embed, force=force)
 
     def _write(
-        self, prepared: Sequence[Prepared], at: datetime, *, embed: bool = True, force: bool = False
+        self,
+        prepared: Sequence[Prepared],
+        at: datetime,
+        *,
+        embed: bool = True,
+        force: bool = False,
+        change: int | None = None,
     ) -> list[Added]:
-        embedder, waits = None, ""
-        try:
-            embedder = self.embedder if embed else None
-        except ModelUnusable as error:
-            waits = str(error)
-        week_start = first_weekday(self.config.week_start, self.config.locale)
-        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=week_start)
-        return [replace(one, waits=waits) if one.created else one for one in added]
+        embedder, waits = self._embedder(embed)
+        added = write(
+            self.database, self.space, prepared, at, embedder, force=force, week_start=self._week, change=change
+        )
+        results = []
+        for one, ready in zip(added, prepared, strict=True):
+            if one.updated:
+                updated = self._edit(one.id, changing.newer_file(ready.draft), at, embedder, ready.file_hash, change)
+                one = replace(one, updated=updated, waits=waits if updated else "")
+            results.append(replace(one, waits=waits) if one.created else one)
+        return results
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -175,7 +180,7 @@ class Memory:
             (found for found in enumerate(trace.candidates, start=1) if found[1].note.id == note_id), (None, None)
         )
         with self.database.read() as connection:
-            note = require(connection, self.space, [note_id])[note_id]
+            note = require(connection, self.space, [note_id], trace.query.filters.as_of)[note_id]
             model = trace.backend.embedder or ""
             source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
             verdicts = probe(source, note_id)
@@ -195,7 +200,7 @@ class Memory:
         with self.database.read() as connection:
             found = require(connection, self.space, ids)
             entities = graph.entities_of(connection, self.space, ids)
-            replaced = graph.predecessors(connection, self.space, ids)
+            replaced = supersessions.predecessors(connection, self.space, ids)
             edges = graph.edges(connection, self.space, ids, hub=0)
         return [
             NoteView(
@@ -221,7 +226,7 @@ class Memory:
             self.space,
             at,
             first_weekday(self.config.week_start, self.config.locale),
-            lambda prepared: self._write(prepared, at, embed=embed),
+            lambda prepared, change: self._write(prepared, at, embed=embed, change=change),
             self._embed_notes if embed else lambda _space, _ids: "",
             None if into is None else normalise(into),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -52,6 +53,12 @@ class Index(Protocol):
     ) -> None:
         """Add `(passage id, float32 bytes)`, which are stored already, to the index of that space and model."""
 
+    def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
+        """Take passages out of the indexes of those models."""
+
+    def scrub(self, engine: Engine) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+
     def nearest(
         self,
         connection: Connection,
@@ -100,6 +107,15 @@ class Database:
         return sum(
             file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
         )
+
+    def copies(self) -> list[Path]:
+        """The backups that upgrades left beside it."""
+        path = Path(self.address)
+        return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
+
+    def scrub(self) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+        return self.index.scrub(self.engine)
 
     def close(self) -> None:
         """Let go of all connections."""

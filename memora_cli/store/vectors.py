@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from memora_cli.store.database import Database
 from memora_cli.store.schema import notes, passages, vectors
@@ -47,6 +47,52 @@ def write(
     database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
 
 
+def insert_known(
+    database: Database, connection: Connection, space: str, known: Mapping[tuple[int, str], bytes]
+) -> None:
+    """Store and index vectors that were stored before, by passage id and model."""
+    by_model: dict[str, list[tuple[int, bytes]]] = {}
+    for (number, model), blob in known.items():
+        by_model.setdefault(model, []).append((number, blob))
+    for model, pairs in by_model.items():
+        dimension = len(pairs[0][1]) // 4
+        connection.execute(
+            insert(vectors),
+            [
+                {"space": space, "passage_id": number, "model": model, "dimension": dimension, "vector": blob}
+                for number, blob in pairs
+            ],
+        )
+        database.index.index_vectors(connection, space, model, pairs, dimension)
+
+
+def of_texts(
+    connection: Connection, space: str, note_id: int, text_of: Callable[[str, str], str]
+) -> dict[tuple[str, str], bytes]:
+    """The vectors that a note's passages have, and had in its past texts, by `text_of(title, passage)` and model."""
+    rows = connection.execute(
+        select(notes.c.title, notes.c.body, passages.c.start, passages.c.end, vectors.c.model, vectors.c.vector)
+        .join(passages, (passages.c.space == notes.c.space) & (passages.c.note_id == notes.c.id))
+        .join(vectors, (vectors.c.space == passages.c.space) & (vectors.c.passage_id == passages.c.id))
+        .where(notes.c.space == space, notes.c.number == note_id)
+    )
+    return {(text_of(row.title, row.body[row.start : row.end]), row.model): row.vector for row in rows}
+
+
+def of_passages(connection: Connection, space: str, model: str, ids: Collection[int]) -> dict[int, bytes]:
+    """The stored vectors of these passages that have one of that model."""
+    here = (vectors.c.space == space) & (vectors.c.model == model) & vectors.c.passage_id.in_(ids)
+    return {row.passage_id: row.vector for row in connection.execute(select(vectors).where(here))}
+
+
+def remove(database: Database, connection: Connection, space: str, ids: Collection[int]) -> None:
+    """Delete the vectors of passages, and take them out of the indexes."""
+    here = (vectors.c.space == space) & vectors.c.passage_id.in_(ids)
+    models = list(connection.execute(select(vectors.c.model).distinct().where(here)).scalars())
+    connection.execute(delete(vectors).where(here))
+    database.index.remove_vectors(connection, space, models, list(ids))
+
+
 def scan(
     connection: Connection,
     model: str,
@@ -58,7 +104,7 @@ def scan(
     import numpy
 
     rows = connection.execute(
-        select(passages.c.id, passages.c.note_id, vectors.c.vector)
+        select(passages.c.id, notes.c.number, vectors.c.vector)
         .join(passages, (passages.c.space == vectors.c.space) & (passages.c.id == vectors.c.passage_id))
         .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
         .where(vectors.c.model == model, vectors.c.dimension == len(vector), where)
@@ -68,7 +114,7 @@ def scan(
     matrix = numpy.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), -1)
     cosines = matrix @ vector
     order = numpy.argsort(-cosines, kind="stable")[:limit]
-    return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
+    return [(rows[place].id, rows[place].number, float(cosines[place])) for place in order]
 
 
 def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
@@ -78,7 +124,12 @@ def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    return (passages.c.space == space) & ~has_vector
+    owned = (
+        select(notes.c.id)
+        .where(notes.c.space == passages.c.space, notes.c.id == passages.c.note_id, notes.c.deleted_at.is_(None))
+        .exists()
+    )
+    return (passages.c.space == space) & ~has_vector & owned
 
 
 def waiting(connection: Connection, space: str, model: str) -> int:
