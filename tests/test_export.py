@@ -189,6 +189,15 @@ def test_into_a_memory_in_use_notes_come_under_new_ids_with_their_relations(memo
     assert notes["something else"]["id"] == 1
 
 
+def test_an_exported_note_that_has_another_text_by_now_is_kept_as_it_is_and_named(memora, filled, home):
+    memora("export", home / "out")
+    file = home / "out" / "Alice works at Meta.md"
+    file.write_text(file.read_text(encoding="utf-8").replace("at Meta", "at home"), encoding="utf-8")
+    outcome = memora("import", home / "out", code=1)
+    assert outcome.out == "0 added, 0 updated, 2 unchanged, 0 gone, 1 left out\n"
+    assert "Alice works at Meta.md was left out: note 2 is this one with another text" in outcome.err
+
+
 def test_filters_choose_what_is_exported(memora, filled):
     def texts(*options):
         return [json.loads(line)["text"] for line in memora("export", "-", *options).out.splitlines()]

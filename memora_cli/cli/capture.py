@@ -167,17 +167,17 @@ def _print_json(added: Added) -> None:
 
 
 @app.command(epilog="Example: memora pin 12 15")
-def pin(context: typer.Context, ids: Ids, space: Space = None) -> None:
+def pin(context: typer.Context, ids: Ids, at: At = None, space: Space = None) -> None:
     """Pin notes: they get a bonus in every search."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, now(), pinned=True)
+        memory.pin(ids, now(at, week_start(memory.config)), pinned=True)
 
 
 @app.command(epilog="Example: memora unpin 12")
-def unpin(context: typer.Context, ids: Ids, space: Space = None) -> None:
+def unpin(context: typer.Context, ids: Ids, at: At = None, space: Space = None) -> None:
     """Take the pins off notes."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, now(), pinned=False)
+        memory.pin(ids, now(at, week_start(memory.config)), pinned=False)
 
 
 @app.command(epilog='Example: memora supersede 5 --with "I drink tea now"')

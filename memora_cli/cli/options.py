@@ -12,7 +12,7 @@ import typer
 
 from memora_cli.errors import Usage
 
-LONGEST_ID = 30  # digits; more are no number that a note could have
+LONGEST_ID = 4000  # digits that Python reads as a number
 
 if TYPE_CHECKING:
     from memora_cli.config import Config

@@ -14,7 +14,7 @@ from memora_cli.memory.editing import Edited, Revise, edit
 from memora_cli.memory.history import History
 from memora_cli.memory.writing import require
 from memora_cli.models import Embedder, load_embedder
-from memora_cli.store import graph, notes
+from memora_cli.store import changes, graph, notes
 from memora_cli.store.database import Database
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
@@ -54,12 +54,12 @@ class Changer:
     def forget(self, ids: Sequence[int], at: datetime) -> None:
         """Move notes to the trash: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.forget(connection, self.space, ids, at), at)
+            changes.record(connection, self.space, changing.forget(connection, self.space, ids, at), at)
 
     def restore(self, ids: Sequence[int], at: datetime) -> None:
         """Take notes out of the trash: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.restore(connection, self.space, ids, at), at)
+            changes.record(connection, self.space, changing.restore(connection, self.space, ids, at), at)
 
     def forgotten(self) -> list[Note]:
         """The notes in the trash, the last forgotten first."""
@@ -84,23 +84,23 @@ class Changer:
         """Say that a note causes, is caused by, enables or prevents another. Raises `NoSuchNote` and `Usage`."""
         wanted = graph.Link(one, other, relation, 1.0, graph.PERSON)
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.link(connection, self.space, wanted), at)
+            changes.record(connection, self.space, changing.link(connection, self.space, wanted), at)
 
     def unlink(self, one: int, other: int, relation: Relation | None, at: datetime) -> None:
         """Take away the links by cause between two notes, or one of them. Raises `NoSuchNote` and `Usage`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.unlink(connection, self.space, one, other, relation), at)
+            changes.record(connection, self.space, changing.unlink(connection, self.space, one, other, relation), at)
 
     def alias(self, name: str, other: str, at: datetime) -> None:
         """Let another name mean the same entity. Raises `Usage` for a name that means another."""
         with self.database.write() as connection:
             entries = naming.join(connection, self.space, normalise(name), normalise(other), at)
-            changing.keep(connection, self.space, entries, at)
+            changes.record(connection, self.space, entries, at)
 
     def unalias(self, other: str, at: datetime) -> None:
         """Let a name mean an entity of its own again. Raises `Usage` for a name that is no alias."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, naming.part(connection, self.space, normalise(other)), at)
+            changes.record(connection, self.space, naming.part(connection, self.space, normalise(other)), at)
 
     def aliases(self, name: str | None = None) -> list[tuple[str, str]]:
         """Every name with each other name that means the same, or those that mean the same as one name."""
@@ -124,7 +124,7 @@ class Changer:
         at: datetime,
         embedder: Embedder | None,
         file_hash: str = "",
-        change: int | None = None,
+        change: changes.Batch | None = None,
     ) -> bool:
         return edit(self.database, self.space, note_id, revise, at, embedder, self._week, file_hash, change)
 

@@ -28,12 +28,6 @@ class Undone:
     purged: tuple[int, ...] = ()
 
 
-def keep(connection: Connection, space: str, entries: Entries, at: datetime, undoes: int | None = None) -> None:
-    """Keep changes that were made together, as a batch of their own."""
-    if entries:
-        changes.record(connection, space, changes.begin(connection), entries, at, undoes)
-
-
 def pin(connection: Connection, space: str, ids: Sequence[int], *, pinned: bool) -> Entries:
     """Pin or unpin notes; what that changed. Raises `NoSuchNote`."""
     found = require(connection, space, ids)
@@ -111,7 +105,7 @@ def purge(database: Database, connection: Connection, space: str, ids: Sequence[
     bridged = [entry for note_id in ids for entry in bridge(connection, space, note_id, at)]
     purging.purge(database, connection, space, ids)
     kept = [entry for entry in bridged if entry.note_id not in ids and entry.other_id not in ids]
-    keep(connection, space, kept + [changes.Entry("purge", note_id) for note_id in dict.fromkeys(ids)], at)
+    changes.record(connection, space, kept + [changes.Entry("purge", note_id) for note_id in dict.fromkeys(ids)], at)
 
 
 def link(connection: Connection, space: str, wanted: graph.Link) -> Entries:
@@ -172,7 +166,7 @@ def undo(database: Database, space: str, at: datetime, embedder: Embedder | None
                 entries += _take_back(connection, space, change, at)
         # Also when nothing was left to take back, so that the next undo takes the one before.
         entries = entries or [changes.Entry(made[-1].action, made[-1].note_id, made[-1].other_id)]
-        keep(connection, space, entries, at, undoes=batch)
+        changes.record(connection, space, entries, at, undoes=batch)
         return Undone(tuple(made), tuple(changes.purged_since(connection, space, batch)))
 
     return with_vectors(database, embedder, plans, act)
@@ -190,7 +184,9 @@ def _take_back(connection: Connection, space: str, change: Change, at: datetime)
     note_id, other_id = change.note_id or 0, change.other_id or 0
     match change.action:
         case "add" | "restore":
-            return forget(connection, space, [note_id], at) if notes.fetch(connection, space, [note_id]) else []
+            # Without a bridge around it: the chain is to be what it was before.
+            notes.set_forgotten(connection, space, note_id, at)
+            return [changes.Entry("forget", note_id)]
         case "forget":
             return restore(connection, space, [note_id], at)
         case "pin" | "unpin":

@@ -79,11 +79,11 @@ def edit(
     embedder: Embedder | None,
     week: int,
     file_hash: str = "",
-    change: int | None = None,
+    change: changes.Batch | None = None,
 ) -> bool:
     """Give a note another text; whether that changed anything. See `plan` for the errors.
 
-    It is kept as a change of its own, unless `change` is the number of the one that it belongs to.
+    It is kept as a change of its own, or as part of `change`.
     """
 
     def plans(connection: Connection) -> list[Plan]:
@@ -92,8 +92,7 @@ def edit(
     def act(connection: Connection, planned: Sequence[Plan], rows: Rows) -> bool:
         model = embedder.id if embedder else ""
         entries = apply(database, connection, space, planned[0], rows, model, at, week)
-        if entries:
-            changes.record(connection, space, changes.begin(connection) if change is None else change, entries, at)
+        changes.record(connection, space, entries, at, change)
         return bool(entries)
 
     return with_vectors(database, embedder, plans, act)

@@ -48,7 +48,7 @@ class Intake:
         space: str,
         at: datetime,
         week_start: int,
-        write: Callable[[Sequence[Prepared], int], list[Added]],
+        write: Callable[[Sequence[Prepared], changes.Batch], list[Added]],
         embed: Callable[[str, Sequence[int]], str],
         into: str | None = None,
     ) -> None:
@@ -57,8 +57,7 @@ class Intake:
         self._write = write
         self._embed = embed
         self._into = into
-        with database.write() as connection:
-            self._change = changes.begin(connection)
+        self._change = changes.Batch()
         self._restoring = Restoring(database, at, week_start, self._change)
         self._pages: list[Linking] = []
         self.unrelated: list[str] = []

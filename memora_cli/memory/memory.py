@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memora_cli import pipeline
 from memora_cli.config import Config
-from memora_cli.errors import ModelUnusable
+from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory import changing
 from memora_cli.memory.changer import Changer
 from memora_cli.memory.writing import BATCH, Added, Prepared, embed_waiting, prepare, require, supersede, write
@@ -21,7 +21,7 @@ from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, notes, supersessions, vectors
+from memora_cli.store import changes, counts, graph, notes, supersessions, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
@@ -129,7 +129,7 @@ class Memory(Changer):
         *,
         embed: bool = True,
         force: bool = False,
-        change: int | None = None,
+        change: changes.Batch | None = None,
     ) -> list[Added]:
         embedder, waits = self._embedder(embed)
         added = write(
@@ -149,12 +149,12 @@ class Memory(Changer):
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
+            changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
     def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
+            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -230,6 +230,15 @@ class Memory(Changer):
             self._embed_notes if embed else lambda _space, _ids: "",
             None if into is None else normalise(into),
         )
+
+    def import_all(
+        self, drafts: Iterable[tuple[str, Draft]], at: datetime
+    ) -> Iterator[tuple[str, Added | MemoraError]]:
+        """Remember named drafts as one change; what became of each, in order, after its batch is committed."""
+        from memora_cli.memory.importing import Item
+
+        items = (Item(name, draft=draft) for name, draft in drafts)
+        return ((taken.item.name, taken.outcome) for taken in self.intake(at).take(items))
 
     def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
         """Give notes the vectors they lack; why that could not be, empty when it was done."""

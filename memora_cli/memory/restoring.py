@@ -9,7 +9,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memora_cli.errors import MemoraError
+from memora_cli.errors import MemoraError, Usage
 from memora_cli.memory.lines import Bond, Record
 from memora_cli.memory.writing import Added, Prepared, entities_of, mention_times, prepare, supersede
 from memora_cli.store import changes, graph, notes, records, sources
@@ -50,7 +50,7 @@ def restorable(record: Record, into: str | None) -> Restorable:
 class Restoring:
     """One import of exported notes: which id each got, and the relations that are made when all are there."""
 
-    def __init__(self, database: Database, at: datetime, week_start: int, change: int) -> None:
+    def __init__(self, database: Database, at: datetime, week_start: int, change: changes.Batch) -> None:
         self._database = database
         self._change = change
         self._at = at
@@ -62,25 +62,35 @@ class Restoring:
         with database.read() as connection:
             self._free_above = records.last_id(connection, "note")
 
-    def write(self, batch: Sequence[Restorable]) -> list[Added]:
-        """Write the notes in one transaction; one whose uid or text was there before the import stays as it is."""
+    def write(self, batch: Sequence[Restorable]) -> list[Added | MemoraError]:
+        """Write the notes in one transaction; one whose uid or text was there before the import stays as it is.
+
+        An error stands for a note that is there with another text.
+        """
         with self._database.write() as connection:
             added = [self._write(connection, one) for one in batch]
             made: dict[str, list[changes.Entry]] = defaultdict(list)
             for one, result in zip(batch, added, strict=True):
-                made[one.space] += [changes.Entry("add", result.id)] if result.created else []
+                if isinstance(result, Added) and result.created:
+                    made[one.space].append(changes.Entry("add", result.id))
             for space, entries in made.items():
-                changes.record(connection, space, self._change, entries, self._at)
+                changes.record(connection, space, entries, self._at, self._change)
         for one, result in zip(batch, added, strict=True):
+            if not isinstance(result, Added):
+                continue
             self._ids[one.space, one.record.note.uid] = result.id
             self._bonds += [(one.space, result.id, bond) for bond in one.record.bonds]
             if result.created:
                 self._created[one.space].append(result.id)
         return added
 
-    def _write(self, connection: Connection, one: Restorable) -> Added:
+    def _write(self, connection: Connection, one: Restorable) -> Added | MemoraError:
         space, record, prepared = one.space, one.record, one.prepared
         known = records.by_uid(connection, space, [record.note.uid]).get(record.note.uid)
+        if known and known[1] != prepared.content_hash:
+            return Usage(
+                f"note {known[0]} is this one with another text, and keeps it: memora edit {known[0]} changes it"
+            )
         same = known[0] if known else sources.find_text(connection, space, prepared.content_hash, record.note.source)
         if same is not None and same not in self._written:
             return Added(same, created=False)
@@ -135,7 +145,7 @@ class Restoring:
                     except MemoraError as error:
                         yield str(error)
                         continue
-                    changes.record(connection, space, self._change, entries, bond.at or self._at)
+                    changes.record(connection, space, entries, bond.at or self._at, self._change)
                 else:
                     link = graph.Link(note_id, other, bond.relation, bond.weight, bond.origin)
                     graph.link(connection, space, [link])

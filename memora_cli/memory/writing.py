@@ -32,7 +32,6 @@ BATCH = 64  # notes that are written, or given vectors, in one transaction
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
 MOST_MENTIONS = 50
-LARGEST_ID = 2**63 - 1  # of any database
 NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may be of one note
 
 
@@ -122,11 +121,11 @@ def write(
     *,
     force: bool = False,
     week_start: int = 0,
-    change: int | None = None,
+    change: changes.Batch | None = None,
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead, and so are changed files.
 
-    It is kept as a change of its own, unless `change` is the number of the one that it belongs to. Vectors are computed
+    It is kept as a change of its own, or as part of `change`. Vectors are computed
     before the transaction begins, so that other writers need not wait for a model. Raises `NoSuchNote` and
     `SupersessionRefused`.
     """
@@ -160,9 +159,7 @@ def write(
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared, at, week_start)
         graph.link(connection, space, links)
-        if entries:
-            number = changes.begin(connection) if change is None else change
-            changes.record(connection, space, number, entries, at)
+        changes.record(connection, space, entries, at, change)
     return results
 
 
@@ -203,11 +200,10 @@ def supersede(
 
 def require(connection: Connection, space: str, ids: Sequence[int], as_of: datetime | None = None) -> dict[int, Note]:
     """The notes with these ids, or as they were at a moment. Raises `NoSuchNote`."""
-    found = notes.fetch(connection, space, [note_id for note_id in ids if 1 <= note_id <= LARGEST_ID], as_of)
+    found = notes.fetch(connection, space, ids, as_of)
     for note_id in ids:
         if note_id not in found:
-            possible = 1 <= note_id <= LARGEST_ID
-            raise NoSuchNote(note_id, space, forgotten=possible and bool(notes.in_trash(connection, space, [note_id])))
+            raise NoSuchNote(note_id, space, forgotten=bool(notes.in_trash(connection, space, [note_id])))
     return found
 
 

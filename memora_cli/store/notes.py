@@ -13,6 +13,7 @@ from memora_cli.store.conditions import in_space, matching, replacements, stale,
 from memora_cli.store.schema import counters, keywords, notes, passages, topics
 from memora_cli.values import Filters, Note
 
+LARGEST_ID = 2**63 - 1  # of any database
 MOST_VARIABLES = 10_000  # ids in one statement; SQLite takes 32,766
 
 
@@ -109,7 +110,7 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
 
 def fetch(connection: Connection, space: str, ids: Collection[int], as_of: datetime | None = None) -> dict[int, Note]:
     """The notes with these ids that exist, or existed at a moment, by id."""
-    wanted = list(ids)
+    wanted = [number for number in ids if 1 <= number <= LARGEST_ID]
     found: dict[int, Note] = {}
     for start in range(0, len(wanted), MOST_VARIABLES):
         here = with_ids(space, wanted[start : start + MOST_VARIABLES], as_of)
@@ -119,7 +120,9 @@ def fetch(connection: Connection, space: str, ids: Collection[int], as_of: datet
 
 def in_trash(connection: Connection, space: str, ids: Collection[int] | None = None) -> dict[int, Note]:
     """The forgotten notes by id, the last forgotten first: those of these ids, or all."""
-    here = forgotten(space) if ids is None else forgotten(space) & notes.c.id.in_(ids)
+    here = forgotten(space)
+    if ids is not None:
+        here &= notes.c.id.in_([number for number in ids if 1 <= number <= LARGEST_ID])
     found = _read(connection, space, here)
     return dict(sorted(found.items(), key=lambda item: (item[1].forgotten_at, item[0]), reverse=True))
 
