@@ -29,7 +29,7 @@ def busy(memora, home):
     memora("supersede", 1, "--with", "Alice works at Meta")
     memora("add", "Bob burst the pipe")
     memora("link", 3, "causes", 2)
-    memora("edit", 3, "--text", "Bob mended the pipe")
+    memora("edit", 3, "--title", "Plumbing")
     memora("add", "to be forgotten")
     memora("forget", 4)
     return home / "memora.db"
