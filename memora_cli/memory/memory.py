@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memora_cli import pipeline
 from memora_cli.config import Config
@@ -18,7 +19,7 @@ from memora_cli.memory.changer import Changer
 from memora_cli.memory.near_misses import NearMiss, near_miss
 from memora_cli.memory.neighbours import Neighbourhood, neighbourhood
 from memora_cli.memory.suggesting import outdated
-from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
+from memora_cli.memory.writing import BATCH, Added, Prepared, embed_waiting, prepare, require, supersede, write
 from memora_cli.models import Reranker, find_model, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
@@ -31,7 +32,9 @@ from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
 from memora_cli.values import Account, Draft, Filters, Note, Order, Query, Tally, Trace
 
-BATCH = 64  # notes of an import that are written in one transaction
+if TYPE_CHECKING:
+    from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.lines import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,26 +264,48 @@ class Memory(Changer):
         with self.database.read() as connection:
             return near_miss(connection, self.search, trace)
 
+    def intake(self, at: datetime, *, embed: bool = True, into: str | None = None) -> Intake:
+        """An import to be run; `into` is the space of exported notes, None for the one each came from."""
+        from memora_cli.memory.intake import Intake
+
+        return Intake(
+            self.database,
+            self.space,
+            at,
+            first_weekday(self.config.week_start, self.config.locale),
+            lambda prepared, change: self._write(prepared, at, embed=embed, change=change),
+            self._embed_notes if embed else lambda _space, _ids: "",
+            None if into is None else normalise(into),
+        )
+
     def import_all(
         self, drafts: Iterable[tuple[str, Draft]], at: datetime
     ) -> Iterator[tuple[str, Added | MemoraError]]:
-        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed.
+        """Remember named drafts as one change; what became of each, in order, after its batch is committed."""
+        from memora_cli.memory.importing import Item
 
-        All of them are one change, that is taken back as one.
-        """
-        waiting = iter(drafts)
-        change = changes.Batch()
-        while batch := list(islice(waiting, BATCH)):
-            good, outcome = [], {}
-            for place, (_, draft) in enumerate(batch):
-                try:
-                    good.append((place, prepare(draft)))
-                except MemoraError as error:
-                    outcome[place] = error
-            results = self._write([prepared for _, prepared in good], at, change=change)
-            added = dict(zip((place for place, _ in good), results, strict=True))
-            for place, (name, _) in enumerate(batch):
-                yield name, outcome.get(place) or added[place]
+        items = (Item(name, draft=draft) for name, draft in drafts)
+        return ((taken.item.name, taken.outcome) for taken in self.intake(at).take(items))
+
+    def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
+        """Give notes the vectors they lack; why that could not be, empty when it was done."""
+        try:
+            embed_waiting(self.database, space, self.embedder, ids)
+        except ModelUnusable as error:
+            return str(error)
+        return ""
+
+    def gone(self, folder: Path, seen: Collection[str]) -> list[Gone]:
+        """The files below a folder that notes came from and that are no longer there; `seen` are known to be."""
+        from memora_cli.memory.intake import gone
+
+        return gone(self.database, self.space, folder, seen)
+
+    def export(self, filters: Filters, *, current_only: bool = False, every_space: bool = False) -> Iterator[Record]:
+        """Notes with all that an import cannot find in their text, by space and id."""
+        from memora_cli.memory.exporting import export
+
+        return export(self.database, filters, current_only=current_only, every_space=every_space)
 
     def reindex(self) -> Iterator[int]:
         """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""

@@ -24,6 +24,8 @@ KINDS = (
     "enabled-by",
     "prevents",
     "prevented-by",
+    "references",
+    "referenced-by",
     "entity",
     "semantic",
     "temporal",

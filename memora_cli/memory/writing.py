@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+BATCH = 64  # notes that are written, or given vectors, in one transaction
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 
 

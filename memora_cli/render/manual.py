@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from memora_cli import __version__
 from memora_cli.errors import EXIT_CODES
-from memora_cli.render.program import Command, Parameter, Program, Setting, settings
+from memora_cli.render.program import Command, Parameter, Program, Setting, commands, settings
 from memora_cli.render.reference import ENVIRONMENT, FILES, IMPORT_LINE, MEANINGS, OUTPUT, SHAPES
 
 
@@ -24,7 +24,7 @@ def _lines(program: Program) -> Iterator[str]:
     yield from (".SH DESCRIPTION", *_paragraphs((program.help or "",)))
     yield from (".SH OPTIONS", *_options(program))
     yield ".SH COMMANDS"
-    for name, command in program.commands.items():
+    for name, command in commands(program):
         yield from _command(name, command)
     yield from (".SH OUTPUT", *_paragraphs(OUTPUT))
     yield ".SH JSON"

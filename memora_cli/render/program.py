@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from memora_cli.config import BACKENDS, FUSIONS, NUMBERS, WEEK_STARTS, load
 from memora_cli.render.reference import MEANINGS
@@ -96,3 +96,11 @@ def _values(key: str, default: object) -> str:
         "week_start": f"{WEEK_STARTS[0]} to {WEEK_STARTS[-1]}",
     }
     return choices.get(key, "")
+
+
+def commands(group: Program, before: str = "") -> Iterator[tuple[str, Command]]:
+    """Every command by its whole name, in the order of `--help`; a group stands before what is in it."""
+    for name, command in group.commands.items():
+        yield before + name, command
+        if hasattr(command, "commands"):
+            yield from commands(cast(Program, command), f"{before}{name} ")

@@ -136,3 +136,12 @@ def open_database(address: str) -> Database:
             return sqlite.open_database(address)
         case _:
             raise Usage(f'no database is known by "{scheme}://": give a file path or sqlite:///PATH')
+
+
+def location(address: str) -> Path:
+    """The file of a database at a path or URL. Raises `Usage` for a database that is no file."""
+    from memora_cli.store import sqlite
+
+    if "://" in address and not address.startswith("sqlite:"):
+        raise Usage(f"{address} is no file: its own tools back it up")
+    return sqlite.path_of(address)

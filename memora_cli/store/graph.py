@@ -27,6 +27,8 @@ SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
 PERSON = "person"  # the origin of a link that no change of a text takes away
 CAUSAL = frozenset({"causes", "enables", "prevents"})
+REFERENCE = "references"  # a note that names another in a `[[link]]`
+DIRECTED = CAUSAL | {REFERENCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ class Link:
         """The link in the direction it is stored in."""
         if self.relation == "caused-by":
             return Link(self.target, self.source, "causes", self.weight, self.origin)
-        if self.relation not in CAUSAL and self.source > self.target:
+        if self.relation not in DIRECTED and self.source > self.target:
             return Link(self.target, self.source, self.relation, self.weight, self.origin)
         return self
 

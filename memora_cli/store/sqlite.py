@@ -62,7 +62,7 @@ def vector_extension() -> str | None:
 
 def open_database(address: str) -> Database:
     """Open the file; see `database.open_database`."""
-    path = _path(address)
+    path = path_of(address)
     readable_only = _inspect(path)
     module = driver()
     engine = create_engine(
@@ -72,7 +72,7 @@ def open_database(address: str) -> Database:
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
-        _load_extension(connection)
+        load_extension(connection)
         for pragma in PRAGMAS:
             if not (readable_only and "journal_mode" in pragma):
                 connection.execute(pragma)
@@ -88,8 +88,8 @@ def open_database(address: str) -> Database:
     return database
 
 
-def _path(address: str) -> Path:
-    """The file of a path or a sqlite:/// URL."""
+def path_of(address: str) -> Path:
+    """The file of a path or a sqlite:/// URL. Raises `Usage`."""
     if address.startswith("sqlite:") and not address.startswith("sqlite:///"):
         raise Usage(f"{address} names no file: give a path, or sqlite:///PATH")
     try:
@@ -164,7 +164,7 @@ def _look_inside(path: Path) -> tuple[int, int]:
     return (APPLICATION_ID, 0) if not (application or version or tables) else (application, version)
 
 
-def _load_extension(connection: Any) -> None:
+def load_extension(connection: Any) -> None:
     """Load vec0 where the driver can, then switch extension loading off again; without it vectors are scanned."""
     extension = vector_extension()
     if extension is None or not hasattr(connection, "enable_load_extension"):

@@ -18,6 +18,7 @@ INVERSE: Mapping[str, str] = MappingProxyType(
         "causes": "caused-by",
         "enables": "enabled-by",
         "prevents": "prevented-by",
+        "references": "referenced-by",
         "supersedes": "superseded-by",
     }
 )
