@@ -104,6 +104,32 @@ def shell() -> Callable[..., subprocess.CompletedProcess[bytes]]:
 
 
 @pytest.fixture
+def figure(request: pytest.FixtureRequest) -> Callable[[str, object], None]:
+    """Tell what a promise was measured to be; all such figures stand at the end of the tests' report."""
+
+    def tell(promise: str, value: object) -> None:
+        request.node.user_properties.append(("figure", f"{promise}\t{value}"))
+
+    return tell
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The figures of all tests, also those that ran in other processes."""
+    reports = [
+        report
+        for outcome in ("passed", "failed")
+        for report in terminalreporter.getreports(outcome)
+        if report.when == "call"
+    ]
+    lines = sorted(value.split("\t") for report in reports for name, value in report.user_properties if name == "figure")
+    if lines:
+        terminalreporter.section("figures")
+        width = max(len(promise) for promise, _ in lines)
+        for promise, value in lines:
+            terminalreporter.write_line(f"{promise:<{width}}  {value}")
+
+
+@pytest.fixture
 def shared() -> Path:
     """The folder of public evaluation data, which the project does not carry."""
     if not (SHARED / "eval").is_dir():
