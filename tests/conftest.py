@@ -121,12 +121,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         for report in terminalreporter.getreports(outcome)
         if report.when == "call"
     ]
-    lines = sorted(value.split("\t") for report in reports for name, value in report.user_properties if name == "figure")
-    if lines:
+    told: dict[str, list[str]] = {}
+    for report in reports:
+        for name, value in report.user_properties:
+            if name == "figure":
+                promise, _, measured = str(value).partition("\t")
+                told.setdefault(promise, []).append(measured)
+    if told:
         terminalreporter.section("figures")
-        width = max(len(promise) for promise, _ in lines)
-        for promise, value in lines:
-            terminalreporter.write_line(f"{promise:<{width}}  {value}")
+        for promise, measured in sorted(told.items()):
+            terminalreporter.write_line(f"{promise}: {'; '.join(sorted(measured))}")
 
 
 @pytest.fixture

@@ -32,6 +32,7 @@ SPACES = count()
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(lambda words: "note of " + " and ".join(words))
 places = st.integers(0, 50)
 
+
 @dataclass
 class Model:
     """What the notes are: text and pin by id, which are not forgotten, and `(old, new)` supersessions."""

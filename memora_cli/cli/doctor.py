@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson
+from memora_cli.cli.options import AsJson, configure, now
 
 STYLES = {"ok": "green", "warning": "yellow", "broken": "bold red"}
 
 
-@app.command("doctor", epilog="Example: memora doctor")
-def doctor(context: typer.Context, as_json: AsJson = False) -> None:
+@app.command("doctor", epilog="Example: memora doctor --repair")
+def doctor(
+    context: typer.Context,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Heal the database from its notes; the file as it was is kept beside it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Check Python, SQLite, models, database and files, and say what mends what is wrong."""
-    from memora_cli.memory.checking import examine, exit_code
+    from memora_cli.memory.checking import Check, examine, exit_code, is_repairable
     from memora_cli.render.terminal import console, safe, say, show, table
 
-    found = list(examine({"db": context.obj}))
+    flags = {"db": context.obj}
+    found = list(examine(flags))
+    if repair and is_repairable(found):
+        from memora_cli.memory.repairing import repair as heal
+
+        healed = heal(configure(context), now())
+        said = "; ".join((*healed.done, f"the file as it was is {healed.kept}"))
+        found = [*examine(flags), Check("repair", "ok", said)]
+    elif repair:
+        found.append(Check("repair", "ok", "there is nothing to repair"))
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 

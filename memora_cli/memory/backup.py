@@ -64,7 +64,7 @@ def restore(database: Path, source: Path, at: datetime) -> Restored:
         raise Usage(f"{source} is the database itself: name a backup")
     database.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     there = database.exists() and database.stat().st_size > 0
-    kept = _beside(database, at)
+    kept = sqlite_file.beside(database, "restore", at)
     if there and not _readable(database):
         sqlite_file.set_aside(database, kept)
     sqlite_file.overwrite(database, source, kept)
@@ -77,12 +77,6 @@ def _readable(database: Path) -> bool:
     except DatabaseDamaged:
         return False
     return True
-
-
-def _beside(database: Path, at: datetime) -> Path:
-    name = f"{database.name}.before-restore-{at:%Y%m%dT%H%M%S}"
-    names = (database.with_name(name + suffix) for suffix in ("", *(f".{number}" for number in range(1, 1000))))
-    return next(path for path in names if not path.exists())
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -15,7 +15,7 @@ from memora_cli.config import Config, config_path, load
 from memora_cli.errors import BadSetting, DatabaseDamaged, MemoraError, ModelUnusable, Usage
 from memora_cli.models import find_model
 from memora_cli.models.folder import ModelKind, read_folder, verify
-from memora_cli.store import health, schema, sqlite, sqlite_file
+from memora_cli.store import health, schema, sqlite, sqlite_file, sqlite_index
 from memora_cli.store.database import location, open_database
 
 State = Literal["ok", "warning", "broken"]
@@ -119,7 +119,7 @@ def database(config: Config) -> Iterator[Check]:
             return
         sqlite_file.check(path)
     except MemoraError as error:
-        remedy = "memora reindex" if "keyword index" in str(error) else sound
+        remedy = f"{health.REMEDY}, else {sound}"
         yield Check("database", "broken", str(error), remedy, DatabaseDamaged.exit_code)
         return
     if number < schema.VERSION:
@@ -131,19 +131,25 @@ def database(config: Config) -> Iterator[Check]:
 
 def _contents(config: Config, path: Path) -> Iterator[Check]:
     try:
-        model = read_folder(find_model(config.embedder), "embedder").id
+        folder = read_folder(find_model(config.embedder), "embedder")
+        model, dimension = folder.id, folder.dimension or 0
     except ModelUnusable:
-        model = ""
+        model, dimension = "", 0
     try:
         opened = open_database(config.db)
         with closing(opened), opened.read() as connection:
             notes, spaces = health.counts(connection)
-            loose = health.loose(connection)
+            loose = health.loose(connection, (model, dimension) if model else None)
+            drifted = sqlite_index.drifted(connection)
             waiting = health.waiting(connection, model) if model else 0
     except MemoraError as error:
-        yield Check("database", "broken", str(error), "memora restore-backup FILE", error.exit_code)
+        remedy = f"{health.REMEDY}, else memora restore-backup FILE"
+        yield Check("database", "broken", str(error), remedy, error.exit_code)
         return
-    yield Check("database", "ok", f"{path}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
+    for what in drifted:
+        yield Check("database", "broken", what, health.REMEDY, DatabaseDamaged.exit_code)
+    if not drifted:
+        yield Check("database", "ok", f"{path}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
     for item in loose:
         yield Check("relations", "broken", f"{item.count} {item.what}", item.remedy, DatabaseDamaged.exit_code)
     if not loose:
@@ -176,6 +182,11 @@ def modes(config: Config) -> Iterator[Check]:
 
 CHECKS: tuple[Callable[[Config], Iterator[Check]], ...] = (models, database, modes)
 """The checks that need settings, in the order in which they are shown."""
+
+
+def is_repairable(found: list[Check]) -> bool:
+    """Whether the database has something that its notes may heal."""
+    return any(check.state != "ok" for check in found if check.name in ("database", "relations", "vectors"))
 
 
 def exit_code(found: list[Check]) -> int:

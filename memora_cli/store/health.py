@@ -1,12 +1,26 @@
-"""Looks for what should not be in a database: rows whose other half is missing, and vectors of another length."""
+"""Looks for what should not be in a database: rows whose other half is missing, and vectors that are none."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, not_, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, func, not_, select
 
-from memora_cli.store.schema import links, notes, passages, supersessions, vectors
+from memora_cli.store.schema import (
+    entities,
+    keywords,
+    links,
+    mentions,
+    notes,
+    passages,
+    supersessions,
+    topics,
+    vectors,
+)
+from memora_cli.store.vectors import LOOSEST_NORM
+
+REMEDY = "memora doctor --repair"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,29 +32,27 @@ class Loose:
     remedy: str
 
 
-def loose(connection: Connection) -> list[Loose]:
-    """The rows that lack their other half, kinds without any left out."""
-    copy = "memora restore-backup a sound copy"
+def loose(connection: Connection, model: tuple[str, int] | None = None) -> list[Loose]:
+    """The rows that lack their other half, kinds without any left out; `model` as for `unfit`."""
     found = [
-        Loose(_without(connection, passages, passages.c.note_id, notes, notes.c.id), "passages without a note", copy),
-        Loose(
-            _without(connection, vectors, vectors.c.passage_id, passages, passages.c.id),
-            "vectors without a passage",
-            copy,
-        ),
         *(
-            Loose(
-                _without(connection, supersessions, column, notes, notes.c.id),
-                f"supersessions without their {name} note",
-                copy,
+            Loose(_without(connection, table, key, other, other_key), what, REMEDY)
+            for what, table, key, other, other_key in (
+                ("passages without a note", passages, passages.c.note_id, notes, notes.c.id),
+                ("notes without a passage", notes, notes.c.id, passages, passages.c.note_id),
+                ("notes that keyword search does not know", notes, notes.c.id, keywords, keywords.c.note_id),
+                ("searchable words without a note", keywords, keywords.c.note_id, notes, notes.c.id),
+                ("topics without a note", topics, topics.c.note_id, notes, notes.c.id),
+                ("mentions without a note", mentions, mentions.c.note_id, notes, notes.c.id),
+                ("mentions without their name", mentions, mentions.c.entity_id, entities, entities.c.id),
+                ("vectors without a passage", vectors, vectors.c.passage_id, passages, passages.c.id),
+                ("supersessions without their old note", supersessions, supersessions.c.old_id, notes, notes.c.id),
+                ("supersessions without their new note", supersessions, supersessions.c.new_id, notes, notes.c.id),
+                ("links without their source", links, links.c.source_id, notes, notes.c.id),
+                ("links without their target", links, links.c.target_id, notes, notes.c.id),
             )
-            for column, name in ((supersessions.c.old_id, "old"), (supersessions.c.new_id, "new"))
         ),
-        *(
-            Loose(_without(connection, links, column, notes, notes.c.id), f"links without their {name}", copy)
-            for column, name in ((links.c.source_id, "source"), (links.c.target_id, "target"))
-        ),
-        Loose(_of_two_lengths(connection), "models with vectors of several lengths", "memora reindex"),
+        Loose(len(unfit(connection, model)), "vectors of a wrong length or size", REMEDY),
     ]
     return [item for item in found if item.count]
 
@@ -68,11 +80,25 @@ def _without(
     return int(connection.execute(select(func.count()).select_from(table).where(~there)).scalar_one())
 
 
-def _of_two_lengths(connection: Connection) -> int:
-    models = (
-        select(vectors.c.space, vectors.c.model)
-        .group_by(vectors.c.space, vectors.c.model)
-        .having(func.min(vectors.c.dimension) != func.max(vectors.c.dimension))
-        .subquery()
+def unfit(connection: Connection, model: tuple[str, int] | None) -> list[Row[Any]]:
+    """The vectors (space, passage_id, model) that are not finite, not of unit length, or not as long as others.
+
+    `model` is the id of a model and the dimension that its vectors have; those of others are as long as most are.
+    """
+    import numpy
+
+    counted = connection.execute(
+        select(vectors.c.model, func.length(vectors.c.vector), func.count())
+        .group_by(vectors.c.model, func.length(vectors.c.vector))
+        .order_by(func.count(), func.length(vectors.c.vector))
     )
-    return int(connection.execute(select(func.count()).select_from(models)).scalar_one())
+    usual = {name: length for name, length, _ in counted}
+    if model:
+        usual[model[0]] = model[1] * 4
+    found = []
+    for row in connection.execute(select(vectors)):
+        right = len(row.vector) == usual[row.model] == row.dimension * 4
+        norm = float(numpy.linalg.norm(numpy.frombuffer(row.vector, "<f4"))) if right else 0.0
+        if not abs(norm - 1.0) <= LOOSEST_NORM:  # NaN is not either
+            found.append(row)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,14 @@ def copy(source: Path, target: Path) -> None:
         with suppress(FileNotFoundError):
             draft.unlink()
         draft.touch(mode=0o600)  # SQLite fills an empty file, and keeps its mode
-        with closing(_connect(source)) as connection:
+        with closing(connect(source)) as connection:
             connection.execute("VACUUM INTO ?", (str(draft),))
         check(draft)
         with draft.open("rb") as file:
             os.fsync(file.fileno())
         draft.replace(target)
-    except _errors() as error:
-        raise _translated(error, source) from error
+    except errors() as error:
+        raise translated(error, source) from error
     except OSError as error:
         raise DatabaseBusy(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
@@ -43,9 +44,9 @@ def copy(source: Path, target: Path) -> None:
 def check(path: Path) -> None:
     """Read the whole file. Raises `DatabaseDamaged` for what is broken in it."""
     try:
-        with closing(_connect(path)) as connection:
+        with closing(connect(path)) as connection:
             found = problems(connection)
-    except _errors() as error:
+    except errors() as error:
         raise DatabaseDamaged(f"{path} cannot be read ({error})") from error
     if found:
         raise DatabaseDamaged(f"{path} is damaged: {'; '.join(found)}")
@@ -60,7 +61,7 @@ def problems(connection: Any) -> list[str]:
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'keywords_fts'").fetchone():
         try:  # "ok" above also of an index that has drifted from its table
             connection.execute("INSERT INTO keywords_fts(keywords_fts, rank) VALUES('integrity-check', 1)")
-        except _errors() as error:
+        except errors() as error:
             if "no such module" not in str(error):
                 found.append(f"the keyword index differs from the notes ({error})")
     return found
@@ -69,10 +70,10 @@ def problems(connection: Any) -> list[str]:
 def version(path: Path) -> int:
     """The schema version of a memora database. Raises `DatabaseDamaged` for a file that is none."""
     try:
-        with closing(_connect(path)) as connection:
+        with closing(connect(path)) as connection:
             application = connection.execute("PRAGMA application_id").fetchone()[0]
             number = connection.execute("PRAGMA user_version").fetchone()[0]
-    except _errors() as error:
+    except errors() as error:
         raise DatabaseDamaged(f"{path} is no database that can be read ({error})") from error
     if application != APPLICATION_ID:
         raise DatabaseDamaged(f"{path} is no memora database")
@@ -85,7 +86,7 @@ def overwrite(target: Path, source: Path, kept: Path) -> None:
     Programs that have the target open see the new content. Raises `DatabaseBusy`.
     """
     try:
-        with closing(_connect(source)) as origin, closing(_connect(target, create=True)) as connection:
+        with closing(connect(source)) as origin, closing(connect(target, create=True)) as connection:
             if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 while True:  # until nobody has written between the copy and now
                     before = connection.execute("PRAGMA data_version").fetchone()[0]
@@ -95,8 +96,15 @@ def overwrite(target: Path, source: Path, kept: Path) -> None:
             origin.backup(connection)
             connection.execute("PRAGMA journal_mode=WAL")
         target.chmod(0o600)
-    except _errors() as error:
-        raise _translated(error, target) from error
+    except errors() as error:
+        raise translated(error, target) from error
+
+
+def beside(path: Path, deed: str, at: datetime) -> Path:
+    """A free name for the file as it was before a deed."""
+    name = f"{path.name}.before-{deed}-{at:%Y%m%dT%H%M%S}"
+    names = (path.with_name(name + suffix) for suffix in ("", *(f".{number}" for number in range(1, 1000))))
+    return next(one for one in names if not one.exists())
 
 
 def set_aside(path: Path, kept: Path) -> None:
@@ -106,18 +114,21 @@ def set_aside(path: Path, kept: Path) -> None:
             path.with_name(path.name + suffix).replace(kept.with_name(kept.name + suffix))
 
 
-def _connect(path: Path, *, create: bool = False) -> Any:
+def connect(path: Path, *, create: bool = False) -> Any:
+    """The file through the driver, in autocommit mode; read-only where it may not be written."""
     mode = "rwc" if create else "rw" if os.access(path, os.W_OK) else "ro"
     connection = driver().connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None)
     connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
     return connection
 
 
-def _errors() -> tuple[type[Exception], ...]:
+def errors() -> tuple[type[Exception], ...]:
+    """What the driver raises."""
     return (driver().Error, sqlite3.Error)
 
 
-def _translated(error: Exception, path: Path) -> Exception:
+def translated(error: Exception, path: Path) -> Exception:
+    """The error a user can act on that a driver's error about a whole file means."""
     if any(word in str(error) for word in ("locked", "busy", "full", "readonly", "read-only", "unable to open")):
         return DatabaseBusy(f"{path} cannot be copied or written ({error}); nothing was changed")
     return DatabaseDamaged(f"{path} cannot be copied ({error}): memora doctor tells more")

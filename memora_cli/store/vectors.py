@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+LOOSEST_NORM = 1e-3  # how far the length of a vector may be from 1
+
 
 def write(
     database: Database,
@@ -34,7 +36,7 @@ def write(
     matrix = numpy.ascontiguousarray(matrix, dtype="<f4")
     if matrix.shape[0] != len(passage_ids):
         raise ValueError("one vector for each passage")
-    if not numpy.isfinite(matrix).all() or (abs(numpy.linalg.norm(matrix, axis=1) - 1.0) > 1e-3).any():
+    if not numpy.isfinite(matrix).all() or (abs(numpy.linalg.norm(matrix, axis=1) - 1.0) > LOOSEST_NORM).any():
         raise ValueError("a vector that is not finite or not of unit length is never stored")
     pairs = [(number, row.tobytes()) for number, row in zip(passage_ids, matrix, strict=True)]
     connection.execute(
