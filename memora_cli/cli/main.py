@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 
 from memora_cli.cli.streams import drop_output, settle_streams
-from memora_cli.errors import INTERRUPTED, MemoraError, Usage
+from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 
 
 def main() -> None:
@@ -32,6 +32,9 @@ def main() -> None:
             code = app(prog_name="memora", standalone_mode=False) or 0
         finally:
             sys.stdout.flush()
+    except DatabaseDamaged as error:
+        more = "" if "memora doctor" in str(error) else "; memora doctor tells more"
+        _fail(f"{error}{more}", error.exit_code)
     except MemoraError as error:
         _fail(str(error), error.exit_code)
     except CallRefused as error:

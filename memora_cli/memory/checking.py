@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import platform
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -169,15 +171,21 @@ def modes(config: Config) -> Iterator[Check]:
     except Usage:
         return
     folder = path.parent
-    files = [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")), config_path()]
-    open_files = [file for file in files if file.exists() and file.stat().st_mode & 0o077]
-    for file in open_files:
+    beside = folder.glob(f"{glob.escape(path.name)}[-.]*")  # the log, and copies that upgrades and repairs left
+    loose = [file for file in [path, *sorted(beside), config_path()] if file.exists() and file.stat().st_mode & 0o077]
+    for file in loose:
         mode = file.stat().st_mode & 0o777
         yield Check("privacy", "warning", f"{file} has mode {mode:o}: others may use it", f"chmod 600 {file}")
-    if not open_files and path.exists():
-        closed = not folder.stat().st_mode & 0o077
-        detail = "only you may read the files" + (", and list their folder" if closed else "")
-        yield Check("privacy", "ok", detail)
+    if not path.exists():
+        return
+    mode = stat.S_IMODE(folder.stat().st_mode)
+    replaceable = mode & 0o022 and not mode & stat.S_ISVTX
+    if replaceable:
+        detail = f"{folder} has mode {mode:o}: others may put files in the place of yours"
+        yield Check("privacy", "warning", detail, f"chmod 700 {folder}")
+    if not loose and not replaceable:
+        listed = f"others may list {folder}, which has mode {mode:o}" if mode & 0o077 else "and list their folder"
+        yield Check("privacy", "ok", f"only you may read the files, {listed}")
 
 
 CHECKS: tuple[Callable[[Config], Iterator[Check]], ...] = (models, database, modes)
