@@ -23,6 +23,7 @@ from memora_cli.store import schema
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
+from memora_cli.store.turns import Turn
 
 if TYPE_CHECKING:
     pass
@@ -79,8 +80,22 @@ def open_database(address: str) -> Database:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        writing = connection.get_execution_options().get("memora_write", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+        if not connection.get_execution_options().get("memora_write", False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        connection.info["turn"] = Turn(path.parent, BUSY_MILLISECONDS / 1000)
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        except BaseException:
+            end(connection)
+            raise
+
+    @event.listens_for(engine, "commit")
+    @event.listens_for(engine, "rollback")
+    def end(connection: Connection) -> None:
+        turn: Turn | None = connection.info.pop("turn", None)
+        if turn:
+            turn.end()
 
     database = Database(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
     if not readable_only:

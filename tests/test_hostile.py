@@ -1,0 +1,184 @@
+"""The promises about files that somebody else has made or broken, and about many at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import CONTEXT, begun, start
+from soundness import connect, problems
+
+ROOT = Path(__file__).resolve().parents[1]
+FLIPS = 1000
+PER_PROCESS = 50
+COMMANDS = (("list", "-n", "0"), ("search", "boat harbour", "--set", "rerank=false"), ("add", "new", "--no-embed"))
+
+
+@pytest.mark.faults
+def test_a_hundred_processes_add_at_once_to_a_database_that_does_not_exist_yet(tmp_path, figure):
+    database = tmp_path / "memora.db"
+    queue = CONTEXT.Queue()
+    processes = [CONTEXT.Process(target=_adder, args=(str(database), str(tmp_path), n, queue)) for n in range(100)]
+    for process in processes:
+        process.start()
+    told = [queue.get(timeout=300) for _ in range(500)]
+    for process in processes:
+        process.join(60)
+    assert [code for _, code, _, _ in told if code] == []
+    connection = connect(database)
+    held = dict(connection.execute("SELECT id, body FROM notes").fetchall())
+    connection.close()
+    assert held == {int(out): text for text, _, out, _ in told}
+    assert len(held) == 500
+    assert problems(database, embedded=False) == []
+    longest = max(seconds for _, _, _, seconds in told)
+    figure("100 processes × 5 adds", f"{len(held)} notes, 0 errors, longest {longest:.1f} s")
+
+
+def _adder(database, folder, number, queue):
+    os.environ.update({"MEMORA_DB": database, "MEMORA_CONFIG": str(Path(folder, "config.toml")), "HOME": folder})
+    for turn in range(5):
+        text = f"note {turn} of process {number}"
+        began = time.monotonic()
+        code, out = _command(["add", text, "--no-embed"], Path(folder, f"out-{number}"))
+        queue.put((text, code, out.strip(), time.monotonic() - began))
+
+
+def _command(arguments, out):
+    """Run the program in this process, output and errors to a file; exit code and what was printed."""
+    from memora_cli.cli import main
+
+    sys.argv = ["memora", *arguments]
+    with out.open("w+", encoding="utf-8") as stream:
+        sys.stdout = sys.stderr = stream
+        try:
+            main()
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        else:
+            code = 0
+        sys.stdout.flush()
+        stream.seek(0)
+        return code, stream.read()
+
+
+@pytest.fixture(scope="module")
+def two_hundred(tmp_path_factory):
+    """A file with 200 notes and their vectors."""
+    folder = tmp_path_factory.mktemp("hostile")
+    lines = folder / "notes.jsonl"
+    lines.write_text(
+        "".join(
+            json.dumps({"text": f"Boat {n} lay in harbour {n % 9}", "topics": [f"t{n % 5}"]}) + "\n" for n in range(200)
+        )
+    )
+    environment = os.environ | {"MEMORA_DB": str(folder / "memora.db")}
+    subprocess.run(
+        [sys.executable, "-m", "memora_cli", "import", lines],
+        check=True,
+        capture_output=True,
+        env=environment,
+        cwd=ROOT,
+    )
+    connection = connect(folder / "memora.db")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return folder / "memora.db"
+
+
+@pytest.mark.faults
+def test_a_thousand_flipped_bytes_never_crash_and_end_with_5_and_the_name_of_doctor_or_with_success(
+    tmp_path, two_hundred, figure
+):
+    counts = {0: 0, 5: 0}
+    queue = CONTEXT.Queue()
+    for batch in range(FLIPS // PER_PROCESS):
+        process = CONTEXT.Process(target=_flipper, args=(str(two_hundred), str(tmp_path), batch, queue))
+        process.start()
+        ended = [queue.get(timeout=300) for _ in range(PER_PROCESS * len(COMMANDS))] if process.is_alive() else []
+        process.join(300)
+        assert process.exitcode == 0, "the interpreter crashed"
+        for place, command, code, said in ended:
+            assert code in counts, (place, command, code, said)
+            assert code == 0 or "memora doctor" in said, (place, command, said)
+            counts[code] += 1
+    assert sum(counts.values()) == FLIPS * len(COMMANDS)
+    figure(
+        "1,000 flipped bytes", f"0 crashes; of {sum(counts.values())} commands {counts[5]} exit 5, {counts[0]} succeed"
+    )
+
+
+def _flipper(source, folder, batch, queue):
+    data = Path(source).read_bytes()
+    chance = random.Random(batch)
+    path = Path(folder, f"flipped-{batch}.db")
+    os.environ.update({"MEMORA_DB": str(path), "MEMORA_CONFIG": str(Path(folder, "config.toml")), "HOME": folder})
+    for _ in range(PER_PROCESS):
+        place = chance.randrange(len(data))
+        flipped = bytearray(data)
+        flipped[place] ^= 1 << chance.randrange(8)
+        for command in COMMANDS:
+            for suffix in ("-wal", "-shm", ""):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            path.write_bytes(flipped)
+            try:
+                code, said = _command(list(command), Path(folder, f"said-{batch}"))
+            except Exception as error:
+                code, said = -1, repr(error)
+            queue.put((place, command[0], code, said))
+
+
+# Models
+
+
+def test_a_planted_pickle_is_never_opened(memora, monkeypatch, tmp_path, figure):
+    import shutil
+
+    from memora_cli import models
+
+    witness = tmp_path / "opened"
+
+    class Planted:
+        def __reduce__(self):
+            return os.system, (f"touch {witness}",)
+
+    shutil.copytree(models.BUNDLED, tmp_path / "models")
+    names = ("pytorch_model.bin", "model.pkl", "model.pt", "tokenizer.pkl", "optimizer.pt", "training_args.bin")
+    for folder in (tmp_path / "models").iterdir():
+        if folder.is_dir():
+            for name in names:
+                (folder / name).write_bytes(pickle.dumps(Planted()))
+    monkeypatch.setattr(models, "BUNDLED", tmp_path / "models")
+    memora("add", "Alice works at Google")
+    assert memora("search", "Alice", "--json").json["degraded"] == []
+    memora("doctor")
+    model = tmp_path / "models" / "all-MiniLM-L6-v2" / "model.onnx"
+    model.write_bytes(pickle.dumps(Planted()).ljust(model.stat().st_size, b"\0"))
+    memora("add", "Bob sings", code=None)
+    assert memora("search", "Bob", "--json").json["results"]
+    memora("doctor", code=6)
+    assert not witness.exists()
+    figure("models", f"{2 * len(names) + 1} planted pickles, 0 opened")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT])
+def test_an_interrupt_while_a_batch_is_embedded_ends_within_a_second(tmp_path, signum):
+    lines = tmp_path / "long.jsonl"
+    lines.write_text("".join(json.dumps({"text": f"{n} " + "word " * 4000}) + "\n" for n in range(64)))
+    process = start(["import", lines], tmp_path, os.environ | {"MEMORA_DB": str(tmp_path / "memora.db")})
+    begun(process, tmp_path)
+    process.join(3)
+    assert process.exitcode is None
+    began = time.monotonic()
+    os.kill(process.pid, signum)
+    process.join(30)
+    assert process.exitcode == 130
+    assert time.monotonic() - began < 10  # far less than the batch takes, on however busy a machine
