@@ -93,10 +93,25 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Floors:
+    """The cosines from which on two texts have something in common, which every embedder sets for itself.
+
+    `semantic` makes a hit of the semantic strategy, `entry` a note that the graph starts from, `link` a link between
+    notes. `origin` says where they come from: "chosen" with measurements, "estimated" from the user's notes, or on the
+    "sample" that every model is tried on; "settings" when either of the first two was set by hand.
+    """
+
+    semantic: float = 0.3
+    entry: float = 0.5
+    link: float = 0.7
+    origin: str = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every number a search depends on; each is configuration and a search flag.
 
-    Without a `rerank_weight` the query decides, see `rank.rerank.share`.
+    Without a `rerank_weight` the query decides, see `rank.rerank.share`. Floors that are None are the model's.
     """
 
     limit: int = 8
@@ -107,8 +122,8 @@ class Settings:
         default_factory=lambda: MappingProxyType({"semantic": 1.0, "keyword": 1.0, "graph": 1.0, "temporal": 1.0})
     )
     strategy_limit: int = 100
-    semantic_floor: float = 0.3
-    entry_floor: float = 0.5
+    semantic_floor: float | None = None
+    entry_floor: float | None = None
     rerank: bool = True
     rerank_top: int = 20
     rerank_weight: float | None = None
@@ -279,7 +294,8 @@ class Backend:
 class Trace:
     """Everything one search did: `search` prints its end, `explain` prints all of it.
 
-    `milliseconds` are by stage, in the order of the pipeline; `waiting` counts the notes that have no vector yet.
+    `milliseconds` are by stage, in the order of the pipeline. `waiting` counts the notes that have no vector yet of the
+    model that answered, or of the `awaited` one that is to take its place. `floors` are those that were used.
     """
 
     query: Query
@@ -289,6 +305,8 @@ class Trace:
     backend: Backend
     milliseconds: tuple[tuple[str, float], ...] = ()
     waiting: int = 0
+    awaited: str = ""
+    floors: Floors = Floors()
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:

@@ -10,12 +10,12 @@ from sqlalchemy import ColumnElement, Connection
 
 from memora_cli.store import conditions, graph, notes
 from memora_cli.store.database import Database
-from memora_cli.values import Filters, Hit, Query, RankedList, Settings, Understood
+from memora_cli.values import Filters, Floors, Hit, Query, RankedList, Settings, Understood
 
 
 @dataclass(frozen=True)
 class Source:
-    """One snapshot, the query and what it was taken to mean, the vectors' model, and the lists made so far."""
+    """One snapshot, the query and what it was taken to mean, the vectors' model and floors, the lists made so far."""
 
     database: Database
     connection: Connection
@@ -23,6 +23,7 @@ class Source:
     understood: Understood
     model: str
     lists: tuple[RankedList, ...] = ()
+    floors: Floors = Floors()
 
     @property
     def settings(self) -> Settings:
