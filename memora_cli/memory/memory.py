@@ -10,21 +10,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
+from sqlalchemy import Connection
+
 from memora_cli import pipeline
-from memora_cli.config import Config
+from memora_cli.config import Config, models_folder
 from memora_cli.errors import MemoraError, ModelUnusable
-from memora_cli.memory.writing import Added, Prepared, embed_waiting, prepare, require, supersede, write
-from memora_cli.models import Embedder, Reranker, find_model, load_embedder, load_reranker
+from memora_cli.memory.reindexing import Batch, reindex
+from memora_cli.memory.writing import Added, Prepared, prepare, require, supersede, write
+from memora_cli.models import Embedder, Reranker, find_model, find_model_id, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, notes, vectors
+from memora_cli.store import counts, graph, marks, notes, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
-from memora_cli.values import Account, Draft, Filters, Note, Query, Trace
+from memora_cli.values import Account, Draft, Filters, Floors, Note, Query, Settings, Trace
 
 BATCH = 64  # notes of an import that are written in one transaction
 
@@ -41,7 +44,10 @@ class NoteView:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How much a space holds; `months` counts notes by "2024-05", `links` by relation."""
+    """How much a space holds; `months` counts notes by "2024-05", `links` by relation.
+
+    `answering` is the model whose vectors answer, with its `floors`: not `embedder` while vectors of that are made.
+    """
 
     counts: Mapping[str, int]
     links: Mapping[str, int]
@@ -51,6 +57,8 @@ class Statistics:
     database: str
     driver: str
     embedder: str
+    answering: str
+    floors: Floors
     reranker: str
 
 
@@ -64,14 +72,6 @@ def time_parser(config: Config) -> TimeParser:
     return Rules(first_weekday(config.week_start, config.locale))
 
 
-def _model_id(name: str, kind: ModelKind) -> str:
-    """The id of a model, read without loading it; its name when it cannot be read."""
-    try:
-        return read_folder(find_model(name), kind).id
-    except ModelUnusable:
-        return name
-
-
 class Memory:
     """An open memory in one space."""
 
@@ -79,6 +79,8 @@ class Memory:
         self.config = config
         self.space = normalise(config.space)
         self.database: Database = open_database(config.db)
+        self.places = (models_folder(),)
+        self._others: dict[str, Embedder] = {}
 
     def close(self) -> None:
         """Let go of the database."""
@@ -93,7 +95,7 @@ class Memory:
     @functools.cached_property
     def embedder(self) -> Embedder:
         """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_embedder(self.config.embedder)
+        return load_embedder(self.config.embedder, self.places)
 
     @functools.cached_property
     def reranker(self) -> Reranker:
@@ -105,7 +107,7 @@ class Memory:
         """The cross-encoder being loaded beside other work."""
         loader = ThreadPoolExecutor(1)
         try:
-            return loader.submit(load_reranker, self.config.reranker)
+            return loader.submit(load_reranker, self.config.reranker, self.places)
         finally:
             loader.shutdown(wait=False)
 
@@ -125,13 +127,25 @@ class Memory:
     def _write(
         self, prepared: Sequence[Prepared], at: datetime, *, embed: bool = True, force: bool = False
     ) -> list[Added]:
-        embedder, waits = None, ""
+        embedder, waits, link_floor = None, "", Floors().link
         try:
-            embedder = self.embedder if embed else None
+            if embed:
+                with self.database.read() as connection:
+                    embedder = self._answering(connection)
+                    link_floor = self.floors(connection, embedder.id, self.config.settings).link
         except ModelUnusable as error:
             waits = str(error)
         week_start = first_weekday(self.config.week_start, self.config.locale)
-        added = write(self.database, self.space, prepared, at, embedder, force=force, week_start=week_start)
+        added = write(
+            self.database,
+            self.space,
+            prepared,
+            at,
+            embedder,
+            force=force,
+            week_start=week_start,
+            link_floor=link_floor,
+        )
         return [replace(one, waits=waits) if one.created else one for one in added]
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
@@ -158,14 +172,20 @@ class Memory:
 
         if query.settings.rerank and "reranker" not in self.__dict__:
             _ = self._reranker_loading  # it loads while the strategies run
-        return pipeline.search(
+        trace = pipeline.search(
             replace(query, text=normalise(query.text)),
             self.database,
-            lambda: self.embedder,
+            self._answering,
+            lambda connection, model: self.floors(connection, model, query.settings),
             lambda: self.reranker,
             lambda: self.time_parser,
             shortened,
         )
+        wanted = self._model_id("embedder")
+        if trace.backend.embedder in (None, wanted):
+            return trace
+        with self.database.read() as connection:
+            return replace(trace, awaited=wanted, waiting=vectors.waiting(connection, self.space, wanted))
 
     def account(self, trace: Trace, note_id: int) -> Account:
         """What became of one note in a search, also when it was not returned. Raises `NoSuchNote`."""
@@ -175,7 +195,7 @@ class Memory:
         with self.database.read() as connection:
             note = require(connection, self.space, [note_id])[note_id]
             model = trace.backend.embedder or ""
-            source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
+            source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists, trace.floors)
             verdicts = probe(source, note_id)
         finders = [verdict.strategy for verdict in verdicts if verdict.hit]
         if candidate is None and finders:
@@ -227,22 +247,66 @@ class Memory:
             for place, (name, _) in enumerate(batch):
                 yield name, outcome.get(place) or added[place]
 
-    def reindex(self) -> Iterator[int]:
-        """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""
-        with self.database.write() as connection:
-            self.database.index.rebuild(connection, self.space, self.embedder.id)
-        while True:
-            with self.database.read() as connection:
-                ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH)
-            if not ids:
-                return
-            yield embed_waiting(self.database, self.space, self.embedder, ids)
+    def reindex(self) -> Iterator[Batch]:
+        """Make the indexes anew, and the vectors that notes lack; see `reindexing.reindex`. Raises `ModelUnusable`."""
+
+        def floors(connection: Connection, model: str) -> Floors:
+            return self.floors(connection, model, Settings())
+
+        return reindex(self.database, self.space, self.embedder, floors)
+
+    def floors(self, connection: Connection, model: str, settings: Settings) -> Floors:
+        """The floors of the model with that id: what the settings say, else what was chosen for it or estimated."""
+        folder = find_model_id(model, self.places)
+        held = folder.floors if folder and folder.floors else Floors()
+        if held.origin != "chosen":
+            held = marks.floors(connection, self.space, model) or held
+        if settings.semantic_floor is None and settings.entry_floor is None:
+            return held
+        return replace(
+            held,
+            semantic=held.semantic if settings.semantic_floor is None else settings.semantic_floor,
+            entry=held.entry if settings.entry_floor is None else settings.entry_floor,
+            origin="settings",
+        )
+
+    def waiting(self) -> int:
+        """How many notes have no vector of the configured embedder yet."""
+        with self.database.read() as connection:
+            return vectors.waiting(connection, self.space, self._model_id("embedder"))
+
+    def _answering(self, connection: Connection) -> Embedder:
+        """The embedder whose vectors answer: the configured one, or while its vectors are made the one before it.
+
+        Raises `ModelUnusable`.
+        """
+        if "embedder" not in self.__dict__:
+            read_folder(find_model(self.config.embedder, self.places), "embedder")
+        wanted = self._model_id("embedder")
+        answering = vectors.answering(connection, self.space, wanted)
+        if answering != wanted and answering not in self._others:
+            try:
+                if folder := find_model_id(answering, self.places):
+                    self._others[answering] = load_embedder(str(folder.path))
+            except ModelUnusable:  # then its vectors are of no use, and those of the configured one answer
+                pass
+        return self._others.get(answering) or self.embedder
+
+    def _model_id(self, kind: ModelKind) -> str:
+        """The id of a configured model, read without loading it; its name when it cannot be read."""
+        if kind in self.__dict__:
+            return str(self.__dict__[kind].id)
+        name: str = getattr(self.config, kind)
+        try:
+            return read_folder(find_model(name, self.places), kind).id
+        except ModelUnusable:
+            return name
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""
         from memora_cli.store.sqlite import driver
 
-        embedder = _model_id(self.config.embedder, "embedder")
+        embedder = self._model_id("embedder")
         with self.database.read() as connection:
             held = counts.counts(connection, self.space)
             links = graph.link_counts(connection, self.space)
@@ -250,6 +314,8 @@ class Memory:
                 f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in counts.months(connection, self.space)
             )
             waiting = vectors.waiting(connection, self.space, embedder)
+            answering = vectors.answering(connection, self.space, embedder)
+            floors = self.floors(connection, answering, self.config.settings)
         return Statistics(
             counts=held,
             links=links,
@@ -259,5 +325,7 @@ class Memory:
             database=self.database.address,
             driver=f"{driver().__name__} {driver().sqlite_version}",
             embedder=embedder,
-            reranker=_model_id(self.config.reranker, "reranker"),
+            answering=answering,
+            floors=floors,
+            reranker=self._model_id("reranker"),
         )

@@ -104,6 +104,7 @@ def write(
     *,
     force: bool = False,
     week_start: int = 0,
+    link_floor: float = graph.SEMANTIC_FLOOR,
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead.
 
@@ -132,7 +133,7 @@ def write(
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
                 rows = matrix[first : first + len(prepared.texts)]
-                links += _insert_vectors(database, connection, space, embedder.id, added.id, rows)
+                links += insert_vectors(database, connection, space, embedder.id, added.id, rows, link_floor)
             written.append((added.id, prepared))
         graph.mention(connection, space, {note_id: _entities(prepared.draft) for note_id, prepared in written})
         for note_id, prepared in written:
@@ -210,12 +211,31 @@ def is_dated(draft: Draft) -> bool:
     return draft.occurred is not None or (draft.created_at is not None and draft.dated)
 
 
-def _insert_vectors(
-    database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
+def insert_vectors(
+    database: Database,
+    connection: Connection,
+    space: str,
+    model: str,
+    note_id: int,
+    matrix: NDArray[numpy.float32],
+    link_floor: float,
 ) -> list[graph.Link]:
     """Store a note's vectors; the links to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
     vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
+    return alike(database, connection, space, model, note_id, matrix, link_floor)
+
+
+def alike(
+    database: Database,
+    connection: Connection,
+    space: str,
+    model: str,
+    note_id: int,
+    matrix: NDArray[numpy.float32],
+    link_floor: float,
+) -> list[graph.Link]:
+    """The links from a note to the notes nearest to one of its vectors, with a cosine of at least `link_floor`."""
     best: dict[int, float] = {}
     for row in matrix:
         try:
@@ -223,7 +243,7 @@ def _insert_vectors(
         except IndexUnavailable:
             found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
         for _, other, cosine in found:
-            if other != note_id and cosine >= graph.SEMANTIC_FLOOR:
+            if other != note_id and cosine >= link_floor:
                 best[other] = max(cosine, best.get(other, 0.0))
     here = notes.standing(connection, space, best)
     nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))
@@ -262,24 +282,3 @@ def connect(
     if draft.title:
         graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
     return links
-
-
-def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
-    """Give these notes the vectors they lack, in one transaction; how many notes got any."""
-    with database.read() as connection:
-        found = notes.fetch(connection, space, note_ids)
-        spans = notes.passages_of(connection, space, list(found))
-    texts = [
-        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
-    ]
-    matrix = embedder.embed(texts)
-    with database.write() as connection:
-        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
-        start = 0
-        for note in found.values():
-            rows = matrix[start : start + len(spans[note.id])]
-            start += len(rows)
-            if note.id in waiting:
-                links = _insert_vectors(database, connection, space, embedder.id, note.id, rows)
-                graph.link(connection, space, links)
-    return len(waiting)

@@ -44,7 +44,12 @@ def print_remarks(trace: Trace) -> None:
         warn(f"memora: {problem.part} degraded: {problem.reason}")
     if trace.waiting:
         waiting = "1 note waits" if trace.waiting == 1 else f"{trace.waiting} notes wait"
-        warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
+        if trace.awaited:
+            warn(
+                f"memora: {waiting} for vectors of {trace.awaited}; {trace.backend.embedder} answers until memora reindex is done"
+            )
+        else:
+            warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
     if not trace.results:
         cut = len(trace.candidates)
         warn("memora: nothing found" + (f"; {cut} candidates were cut, see memora explain" if cut else ""))
@@ -160,6 +165,9 @@ def print_statistics(value: Statistics, console: Console) -> None:
         "database": value.database,
         "driver": value.driver,
         "embedder": value.embedder,
+        "answers until reindex": "" if value.answering == value.embedder else value.answering,
+        "floors": f"semantic {value.floors.semantic:.2f}, entry {value.floors.entry:.2f}, "
+        f"link {value.floors.link:.2f} ({value.floors.origin})",
         "reranker": value.reranker,
     }
     show(pairs(facts), console)

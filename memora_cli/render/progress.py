@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 @contextmanager
-def bar(console: Console, total: int | None, unit: str = "notes") -> Iterator[Callable[[], None]]:
-    """A bar that the yielded function moves on by one, with the rate and the time that remains."""
+def bar(console: Console, total: int | None, unit: str = "notes") -> Iterator[Callable[..., None]]:
+    """A bar that the yielded function moves on by some, else one, with the rate and the time that remains."""
     columns = (
         TextColumn(unit),
         BarColumn(),
@@ -22,8 +22,8 @@ def bar(console: Console, total: int | None, unit: str = "notes") -> Iterator[Ca
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task(unit, total=total, rate="")
 
-        def advance() -> None:
-            progress.advance(task)
+        def advance(steps: int = 1) -> None:
+            progress.advance(task, steps)
             speed = progress.tasks[0].finished_speed or progress.tasks[0].speed
             progress.update(task, rate=f"{speed:.0f}/s" if speed else "")
 

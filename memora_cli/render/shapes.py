@@ -10,7 +10,7 @@ from typing import Any
 from memora_cli.memory import Added, NoteView, Statistics
 from memora_cli.rank.rerank import share
 from memora_cli.text.snippets import snippet
-from memora_cli.values import Account, Candidate, Note, Score, Trace, Window
+from memora_cli.values import Account, Candidate, Floors, Note, Score, Trace, Window
 
 VERSION = 1
 
@@ -75,12 +75,19 @@ def statistics(value: Statistics) -> Shape:
         "links": dict(value.links),
         "months": dict(value.months),
         "waiting": value.waiting,
+        "answering": value.answering,
+        "floors": floors(value.floors),
         "bytes": value.bytes,
         "database": value.database,
         "driver": value.driver,
         "embedder": value.embedder,
         "reranker": value.reranker,
     }
+
+
+def floors(value: Floors) -> Shape:
+    """The least cosines of a model, and where they come from."""
+    return {"semantic": value.semantic, "entry": value.entry, "link": value.link, "origin": value.origin}
 
 
 def window(value: Window | None) -> Shape | None:
@@ -138,6 +145,7 @@ def search(trace: Trace) -> Shape:
         },
         "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
         "waiting": trace.waiting,
+        "awaited": trace.awaited or None,
         "results": results(trace),
         "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
     }
@@ -179,6 +187,7 @@ def explain(trace: Trace) -> Shape:
             "pinned_bonus": trace.query.settings.pinned_bonus,
             "limit": trace.query.settings.limit,
             "max_tokens": trace.query.settings.max_tokens,
+            "floors": floors(trace.floors),
         },
         "stages": [
             {"stage": step.name, "order": [candidate.note.id for candidate in step.candidates]} for step in trace.steps

@@ -52,6 +52,9 @@ class Index(Protocol):
     ) -> None:
         """Add `(passage id, float32 bytes)`, which are stored already, to the index of that space and model."""
 
+    def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
+        """Drop the vector index of that space and model; whether that could be done."""
+
     def nearest(
         self,
         connection: Connection,

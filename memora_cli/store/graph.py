@@ -185,6 +185,11 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
     connection.execute(insert(links), list(rows.values()))
 
 
+def unlink(connection: Connection, space: str, relation: str) -> None:
+    """Forget every link of that relation."""
+    connection.execute(delete(links).where(links.c.space == space, links.c.relation == relation))
+
+
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
     """Links to the nearest dated events within a day: near in time first, then near in order of writing."""
     reach = timedelta(hours=TEMPORAL_HOURS)

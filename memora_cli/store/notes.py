@@ -198,6 +198,25 @@ def passages_of(connection: Connection, space: str, note_ids: Collection[int]) -
     return found
 
 
+def after(connection: Connection, space: str, note_id: int, limit: int) -> list[int]:
+    """The ids of up to `limit` notes that follow this one."""
+    here = in_space(space) & (notes.c.id > note_id)
+    return list(connection.execute(select(notes.c.id).where(here).order_by(notes.c.id).limit(limit)).scalars())
+
+
+def count_after(connection: Connection, space: str, note_id: int) -> int:
+    """How many notes follow this one."""
+    here = in_space(space) & (notes.c.id > note_id)
+    return int(connection.execute(select(func.count()).select_from(notes).where(here)).scalar_one())
+
+
+def spread(connection: Connection, space: str, most: int) -> list[int]:
+    """The ids of up to `most` notes at even distances, from the oldest to the newest."""
+    ids = after(connection, space, 0, count_after(connection, space, 0))
+    step = max(1.0, len(ids) / most)
+    return [ids[int(place * step)] for place in range(min(most, len(ids)))]
+
+
 def listing(
     connection: Connection, filters: Filters, *, current_only: bool = False, limit: int | None = None
 ) -> list[Note]:

@@ -80,21 +80,15 @@ class SqliteIndex:
         self.create(connection)
         if _table_exists(connection, "keywords_fts"):
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
-        name = _vector_table(space, model)
-        try:
-            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
-        except DBAPIError as error:
-            if "no such module" in str(error.orig):
-                return
-            raise
-        connection.execute(delete(schema.counters).where(*_unindexed(name)))
+        if not self.drop_vectors(connection, space, model):
+            return
         dimension = connection.execute(
             select(schema.vectors.c.dimension)
             .where(schema.vectors.c.space == space, schema.vectors.c.model == model)
             .limit(1)
         ).scalar()
         if dimension:
-            _fill_vectors(connection, name, space, model, dimension)
+            _fill_vectors(connection, _vector_table(space, model), space, model, dimension)
 
     def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
@@ -147,6 +141,18 @@ class SqliteIndex:
                 raise
             if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
                 connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
+
+    def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
+        """Drop the vec0 table; False where the extension that could is missing."""
+        name = _vector_table(space, model)
+        try:
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+        except DBAPIError as error:
+            if "no such module" in str(error.orig):
+                return False
+            raise
+        connection.execute(delete(schema.counters).where(*_unindexed(name)))
+        return True
 
     def nearest(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from memora_cli.store.database import Database
 from memora_cli.store.schema import notes, passages, vectors
@@ -97,3 +97,43 @@ def lacking(connection: Connection, space: str, model: str, limit: int) -> list[
     """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
     found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model)).order_by(passages.c.note_id)
     return list(connection.execute(found.limit(limit)).scalars())
+
+
+def models(connection: Connection, space: str) -> list[str]:
+    """The ids of the models that have vectors in the space, in order; a few look-ups in the index, however many."""
+    found: list[str] = []
+    here = vectors.c.space == space
+    while True:
+        beyond = here & (vectors.c.model > found[-1]) if found else here
+        name = connection.execute(select(func.min(vectors.c.model)).where(beyond)).scalar()
+        if name is None:
+            return found
+        found.append(name)
+
+
+def answering(connection: Connection, space: str, wanted: str) -> str:
+    """The model whose vectors answer: the wanted one, or the one before it that has more while vectors are made."""
+    others = [model for model in models(connection, space) if model != wanted]
+    if not others or not waiting(connection, space, wanted):
+        return wanted
+
+    def held(model: str) -> int:
+        here = (vectors.c.space == space) & (vectors.c.model == model)
+        return int(connection.execute(select(func.count()).select_from(vectors).where(here)).scalar_one())
+
+    return max((wanted, *others), key=lambda model: (held(model), model == wanted, model))
+
+
+def read(connection: Connection, space: str, model: str, passage_ids: Sequence[int]) -> dict[int, bytes]:
+    """The vectors of these passages, as little-endian float32; one that has none is left out."""
+    here = (vectors.c.space == space) & (vectors.c.model == model) & vectors.c.passage_id.in_(passage_ids)
+    return {
+        row.passage_id: row.vector
+        for row in connection.execute(select(vectors.c.passage_id, vectors.c.vector).where(here))
+    }
+
+
+def drop(database: Database, connection: Connection, space: str, model: str) -> None:
+    """Forget a model's vectors, in the space, and their index."""
+    connection.execute(delete(vectors).where(vectors.c.space == space, vectors.c.model == model))
+    database.index.drop_vectors(connection, space, model)
