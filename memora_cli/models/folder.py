@@ -14,6 +14,7 @@ from memora_cli.errors import ModelUnusable
 from memora_cli.values import Floors
 
 ModelKind = Literal["embedder", "reranker"]
+Precision = Literal["fp32", "fp16", "int8"]
 
 CONFIG = "config.json"
 MODEL = "model.onnx"
@@ -34,7 +35,7 @@ class ModelFolder:
     """A model ready to be loaded.
 
     `dimension` is the length of its vectors, None for a reranker. `max_length` is its window in tokens, special
-    tokens included. `query_prefix` and `passage_prefix` stand before what is asked and what is kept. `floors` are the
+    tokens included, which was `shortened` when somebody asked for less than the model reads. `query_prefix` and `passage_prefix` stand before what is asked and what is kept. `floors` are the
     cosines that mean something to it, None for a reranker. `origin` is the folder or hub name that it was made from.
     `agreement` holds the measured likeness to the original model, by measure.
     """
@@ -51,13 +52,21 @@ class ModelFolder:
     agreement: Mapping[str, float]
     query_prefix: str = ""
     passage_prefix: str = ""
+    shortened: bool = False
     floors: Floors | None = None
     origin: str = ""
 
     @property
     def id(self) -> str:
-        """The name and the start of the model file's hash: two models that compute differently never share one."""
-        return f"{self.name}@{self.files[MODEL].sha256[:12]}"
+        """The name and the start of a hash of what makes the numbers, so that two that differ never share one.
+
+        That is the model file, and where there are any the prefixes, and the window that somebody cut.
+        """
+        content = self.files[MODEL].sha256
+        read = (self.query_prefix, self.passage_prefix, str(self.max_length) if self.shortened else "")
+        if any(read):
+            content = hashlib.sha256("\0".join((content, *read)).encode()).hexdigest()
+        return f"{self.name}@{content[:12]}"
 
 
 def read_folder(path: Path, kind: ModelKind | None = None) -> ModelFolder:
@@ -112,6 +121,7 @@ def _read_config(path: Path, kind: ModelKind | None) -> ModelFolder:
             agreement=MappingProxyType(dict(config["agreement"])),
             query_prefix=str(config.get("query_prefix", "")),
             passage_prefix=str(config.get("passage_prefix", "")),
+            shortened=bool(config.get("shortened", False)),
             floors=Floors(**config["floors"]) if config.get("floors") else None,
             origin=str(config.get("origin", "")),
         )

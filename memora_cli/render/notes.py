@@ -45,9 +45,8 @@ def print_remarks(trace: Trace) -> None:
     if trace.waiting:
         waiting = "1 note waits" if trace.waiting == 1 else f"{trace.waiting} notes wait"
         if trace.awaited:
-            warn(
-                f"memora: {waiting} for vectors of {trace.awaited}; {trace.backend.embedder} answers until memora reindex is done"
-            )
+            then = f"{trace.backend.embedder} answers until memora reindex is done"
+            warn(f"memora: {waiting} for vectors of {trace.awaited}; {then}")
         else:
             warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
     if not trace.results:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import ColumnElement, Connection
 
@@ -23,7 +23,7 @@ class Source:
     understood: Understood
     model: str
     lists: tuple[RankedList, ...] = ()
-    floors: Floors = Floors()
+    floors: Floors = field(default_factory=Floors)
 
     @property
     def settings(self) -> Settings:
