@@ -111,9 +111,10 @@ def load(
     """
     environment = os.environ if environment is None else environment
     path = path or config_path()
+    text = _text(path)
     layers: list[tuple[Callable[[str], str], Mapping[str, Any]]] = [
-        (lambda _: str(path), _read(path)),
-        (_variable, {key: environment[name] for key in KEYS if environment.get(name := _variable(key), "") != ""}),
+        (lambda _: str(path), _parsed(text, path)),
+        (variable, {key: environment[name] for key in KEYS if environment.get(name := variable(key), "") != ""}),
         (lambda _: "--set", pairs or {}),
         (_flag, {key: value for key, value in (flags or {}).items() if value is not None}),
     ]
@@ -131,9 +132,8 @@ def load(
     for origin_of, values in layers:
         for key, value in values.items():
             origin = origin_of(key)
-            if key not in found:
-                raise BadSetting(f'unknown setting "{key}" in {origin}: known are {", ".join(KEYS)}')
-            found[key] = Origin(_checked(key, value, origin), origin)
+            place = f"{path}:{_line_of(key, text)}" if origin == str(path) else origin
+            found[known(key, place)] = Origin(checked(key, value, place), origin)
     if found["db"].value is None:
         found["db"] = Origin(default_database(), "default")
     weights = MappingProxyType({name: float(found[f"weights.{name}"].value) for name in STRATEGIES})
@@ -162,7 +162,8 @@ def check(settings: Settings) -> None:
         )
 
 
-def _variable(key: str) -> str:
+def variable(key: str) -> str:
+    """The environment variable of a setting."""
     return "MEMORA_" + key.replace(".", "_").upper()
 
 
@@ -181,15 +182,37 @@ def _expanded(path: str, origin: str) -> Path:
         raise BadSetting(f"{origin}: there is no home folder for {path}") from None
 
 
-def _read(path: Path) -> Mapping[str, Any]:
+def known(key: str, place: str) -> str:
+    """The key, when there is such a setting. Raises `BadSetting` with the nearest names."""
+    if key in KEYS:
+        return key
+    from difflib import get_close_matches
+
+    near = get_close_matches(key.lower().replace("-", "_"), KEYS, n=2, cutoff=0.6)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"known are {', '.join(KEYS)}"
+    raise BadSetting(f'{place}: unknown setting "{key}": {hint}')
+
+
+def _text(path: Path) -> str:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        return {}
+        return ""
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadSetting(f"{path}:{line}: this is not UTF-8; save the file as UTF-8") from error
+    except OSError as error:
+        raise BadSetting(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _parsed(text: str, path: Path) -> Mapping[str, Any]:
+    try:
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadSetting(f"{path}: {error}; correct that line") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path} cannot be read: {error}") from error
+        stated = re.search(r" \(at line (\d+), column (\d+)\)$", str(error))
+        line = int(stated[1]) if stated else text.count("\n") + (not text.endswith("\n"))
+        reason = str(error)[: stated.start()] + f" at column {stated[2]}" if stated else str(error)
+        raise BadSetting(f"{path}:{line}: this is no TOML: {reason}") from error
     flat: dict[str, Any] = {}
     for key, value in table.items():
         if isinstance(value, dict):
@@ -199,8 +222,27 @@ def _read(path: Path) -> Mapping[str, Any]:
     return flat
 
 
-def _checked(key: str, value: Any, origin: str) -> Any:
-    """The value in its type and range; environment variables arrive as text."""
+def _line_of(key: str, text: str) -> int:
+    """The line of a TOML file that sets the key, else the one that opens its table, else the first."""
+    table, opened = "", 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", line):
+            table = _bare(heading[1]) + "."
+            opened = number if f"{key}.".startswith(table) else opened
+        elif (name := re.match(r"\s*([^=#]+?)\s*=", line)) and key == (full := table + _bare(name[1])):
+            return number
+        elif name and key.startswith(f"{full}."):
+            opened = number  # an inline table
+    return opened
+
+
+def _bare(name: str) -> str:
+    """A TOML key as it is meant: without quotes, and without white space around its dots."""
+    return ".".join(part.strip().strip("\"'") for part in name.split("."))
+
+
+def checked(key: str, value: Any, origin: str) -> Any:
+    """The value in its type and range; environment variables arrive as text. Raises `BadSetting`."""
     if key in ("rerank", "current_only"):
         if (said := str(value).lower()) not in TRUTH:
             raise BadSetting(f"{origin}: {key} is true or false, not {value!r}")

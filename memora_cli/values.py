@@ -7,12 +7,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["world", "agent", "opinion"]
 KINDS: tuple[Kind, ...] = ("world", "agent", "opinion")
 Relation = Literal["causes", "caused-by", "enables", "prevents"]
 CutRule = Literal["limit", "budget", "current", "min-score"]
+Action = Literal[
+    "add",
+    "edit",
+    "pin",
+    "unpin",
+    "supersede",
+    "unsupersede",
+    "forget",
+    "restore",
+    "purge",
+    "link",
+    "unlink",
+    "alias",
+    "unalias",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,27 @@ class Draft:
     supersedes: tuple[int, ...] = ()
     dated: bool = True
     revises: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change as it is kept. Changes of one `batch` were made, and are taken back, together.
+
+    `other_id` is the note that replaces this one or that it is linked to; aliases have no note. `before` and `after`
+    hold what changed, as JSON: the fields of an edit, the relation of a link, the names of an alias. `undoes` is the
+    batch that this change takes back; `undone` says that it was itself taken back.
+    """
+
+    id: int
+    batch: int
+    at: datetime
+    action: Action
+    note_id: int | None = None
+    other_id: int | None = None
+    before: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    after: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    undoes: int | None = None
+    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True)

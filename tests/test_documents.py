@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 UPDATE = os.environ.get("MEMORA_UPDATE_GOLDEN") == "1"
 PROGRAM: Any = typer.main.get_command(app)
+COMMANDS: dict[str, Any] = dict(page.commands(PROGRAM))
 RECORDED = "2025-11-24T14:54:57+00:00"
 WIDTH = 100
 
@@ -95,13 +96,13 @@ def test_bash_completes_commands(command_path: str) -> None:
     assert ended.stdout.split() == [b"search"]
 
 
-@pytest.mark.parametrize("name", PROGRAM.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name: str, memora: Callable[..., Any]) -> None:
-    said = " ".join(memora(name, "--help").out.split())
-    example = page.example(PROGRAM.commands[name])
+    said = " ".join(memora(*name.split(), "--help").out.split())
+    example = page.example(COMMANDS[name])
     assert example.startswith(f"memora {name}")
     assert f"Example: {example}" in said
-    parameters = [parameter for parameter in PROGRAM.commands[name].params if not parameter.hidden]
+    parameters = [parameter for parameter in COMMANDS[name].params if not parameter.hidden]
     assert [parameter.name for parameter in parameters if not parameter.help] == []
 
 
@@ -148,6 +149,7 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "stats": memora("stats", "--json").json,
         "when (a line for each line of when -)": memora("when", "last spring", "--json").json,
         "config": memora("config", "--json").json,
+        "config get": memora("config", "get", "limit", "--json").json,
     }
     assert set(outputs) == set(page.SHAPES)
     for name, output in outputs.items():

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from memora_cli.errors import MemoraError, NoSuchNote
 from memora_cli.memory.writing import prepare
 from memora_cli.store import graph
+from memora_cli.store.schema import VERSION
 from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters
 
@@ -187,7 +188,7 @@ def test_after_any_writes_the_index_agrees_with_the_notes(busy, done):
                     drafts = [Draft(f"{text} {n}", title=title, source=f"{title}.md") for n in range(number % 4)]
                     ids += [added.id for added in busy.add_all(drafts, NOW)]
                 case "pin":
-                    busy.pin([here], pinned=number % 2 == 0)
+                    busy.pin([here], NOW, pinned=number % 2 == 0)
                 case "supersede":
                     busy.supersede(ids[0], here, NOW)
                 case _:
@@ -319,7 +320,7 @@ def test_only_the_user_may_read_the_database(memora, home):
 
 def test_every_connection_keeps_the_pragmas(memory):
     expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30000, "secure_delete": 1}
-    expected |= {"recursive_triggers": 1, "trusted_schema": 0, "cell_size_check": 1, "user_version": 1}
+    expected |= {"recursive_triggers": 1, "trusted_schema": 0, "cell_size_check": 1, "user_version": VERSION}
     with memory.database.read() as connection:
         assert {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in expected} == expected
 

@@ -94,7 +94,7 @@ def add(
     with Memory(config) as memory:
         added = memory.add(draft, present, embed=not no_embed, force=force)
         if pin and not added.created:
-            memory.pin([added.id], pinned=True)
+            memory.pin([added.id], present, pinned=True)
     _print_added(added, as_json=as_json, also="; it is pinned now" if pin else "")
 
 
@@ -143,14 +143,14 @@ def _print_json(added: Added) -> None:
 def pin(context: typer.Context, ids: Ids, space: Space = None) -> None:
     """Pin notes: they get a bonus in every search."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, pinned=True)
+        memory.pin(ids, now(), pinned=True)
 
 
 @app.command(epilog="Example: memora unpin 12")
 def unpin(context: typer.Context, ids: Ids, space: Space = None) -> None:
     """Take the pins off notes."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, pinned=False)
+        memory.pin(ids, now(), pinned=False)
 
 
 @app.command(epilog='Example: memora supersede 5 --with "I drink tea now"')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from memora_cli.errors import MemoraError
 
 if TYPE_CHECKING:
     from memora_cli.memory.importing import Item
-    from memora_cli.values import Draft
+    from memora_cli.memory.intake import Gone, Taken
 
 STANDARD_INPUT = Path("-")
 
@@ -28,10 +29,13 @@ def import_(
         Path, typer.Argument(metavar="PATH", help="A folder of Markdown, a .md or .jsonl file; - reads JSON lines.")
     ],
     at: At = None,
+    no_embed: Annotated[
+        bool, typer.Option("--no-embed", help="Import without vectors; memora reindex makes them later.")
+    ] = False,
     space: Space = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add many notes. Importing the same twice adds nothing; a changed file supersedes its older text."""
+    """Add many notes. Importing the same twice adds nothing; a changed file takes the place of its older text."""
     from memora_cli.memory import Memory
     from memora_cli.memory.importing import read, read_lines
     from memora_cli.render.terminal import say, warn
@@ -42,48 +46,108 @@ def import_(
         items = read_lines(sys.stdin.buffer, "-", present, week_start(config))
     else:
         items = read(path, present, week_start(config))
-    left: list[Item] = []
-    tally = {"added": 0, "unchanged": 0, "replaced": 0}
-    waiting, waits = 0, ""
+    report = Report()
     with Memory(config) as memory, _progress(path) as advance:
-        for name, outcome in memory.import_all(_drafts(items, left, advance), present):
-            if isinstance(outcome, MemoraError):
-                left.append(_refused(name, outcome))
-            else:
-                tally["added"] += outcome.created
-                tally["unchanged"] += not outcome.created
-                tally["replaced"] += outcome.replaces is not None
-                waiting, waits = waiting + bool(outcome.waits), outcome.waits or waits
+        intake = memory.intake(present, embed=not no_embed, into=space)
+        for taken in intake.take(report.readable(items, advance)):
+            report.count(taken)
             advance()
-    for item in left:
-        warn(f"memora: {item.name} was left out: {item.problem}")
-    if waiting:
-        warn(f"memora: no vectors yet for {waiting} of the new notes: {waits}; then run memora reindex")
-    harmless, failed = ([item for item in left if item.harmless is kind] for kind in (True, False))
+        report.unrelated += intake.unrelated
+        report.waits = report.waits or intake.waits
+        if path != STANDARD_INPUT and path.is_dir():
+            report.gone = memory.gone(path, report.seen)
+    for line in report.remarks():
+        warn(f"memora: {line}")
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
-        say(dumps({"version": VERSION, **tally, "failed": _named(failed), "skipped": _named(harmless)}))
+        say(dumps({"version": VERSION, **report.shape()}))
     else:
-        replaced = f", {tally['replaced']} of them newer texts of known files" if tally["replaced"] else ""
-        say(f"{tally['added']} added{replaced}, {tally['unchanged']} unchanged, {len(left)} left out")
-    if failed:
+        say(report.summary())
+    if report.failed:
         raise typer.Exit(MemoraError.exit_code)
 
 
-def _drafts(items: Iterator[Item], left: list[Item], advance: Callable[[], None]) -> Iterator[tuple[str, Draft]]:
-    for item in items:
-        if item.draft is None:
-            left.append(item)
-            advance()
-        else:
-            yield item.name, item.draft
+@dataclass
+class Report:
+    """What an import did, gathered as it goes."""
 
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    waiting: int = 0
+    waits: str = ""
+    left: list[Item] = field(default_factory=list)
+    unread: list[tuple[str, str, str]] = field(default_factory=list)
+    unrelated: list[str] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
 
-def _refused(name: str, error: MemoraError) -> Item:
-    from memora_cli.memory.importing import Item
+    @property
+    def failed(self) -> list[Item]:
+        """What was left out and should not have been."""
+        return [item for item in self.left if not item.harmless]
 
-    return Item(name, problem=str(error))
+    def readable(self, items: Iterator[Item], advance: Callable[[], None]) -> Iterator[Item]:
+        """The items that can be taken in; the others are left out."""
+        for item in items:
+            self.seen.add(item.path)
+            if item.page:
+                self.unread += [(item.name, key, value) for key, value in item.page.unread]
+            if item.draft is None and item.record is None:
+                self.left.append(item)
+                advance()
+            else:
+                yield item
+
+    def count(self, taken: Taken) -> None:
+        """Count what became of an item."""
+        outcome = taken.outcome
+        if isinstance(outcome, MemoraError):
+            self.left.append(replace(taken.item, draft=None, record=None, problem=str(outcome)))
+            return
+        self.updated += outcome.replaces is not None
+        self.added += outcome.created and outcome.replaces is None
+        self.unchanged += not outcome.created and outcome.replaces is None
+        self.waiting += bool(outcome.waits)
+        self.waits = self.waits or outcome.waits
+
+    def remarks(self) -> Iterator[str]:
+        """What the user should know, a line each."""
+        for name, key, value in self.unread:
+            yield f"{name}: {key} was not understood and is left out: {value}"
+        for item in self.left:
+            yield f"{item.name} was left out: {item.problem}"
+        for reason in self.unrelated:
+            yield f"a relation was left out: {reason}"
+        for file in self.gone:
+            yield f"{file.name} is gone; its note {file.note_id} stays"
+        if self.gone:
+            ids = " ".join(str(file.note_id) for file in self.gone)
+            yield f"to forget what is gone: memora forget {ids}"
+        if self.waits:
+            count = f"{self.waiting} of the" if self.waiting else "the"
+            yield f"no vectors yet for {count} new notes: {self.waits}; then run memora reindex"
+
+    def summary(self) -> str:
+        """The counts on one line."""
+        return (
+            f"{self.added} added, {self.updated} updated, {self.unchanged} unchanged, {len(self.gone)} gone, "
+            f"{len(self.left)} left out"
+        )
+
+    def shape(self) -> dict[str, Any]:
+        """The counts and names for JSON."""
+        return {
+            "added": self.added,
+            "updated": self.updated,
+            "unchanged": self.unchanged,
+            "gone": [{"name": file.name, "id": file.note_id} for file in self.gone],
+            "failed": _named(self.failed),
+            "skipped": _named([item for item in self.left if item.harmless]),
+            "unread": [{"name": name, "key": key, "value": value} for name, key, value in self.unread],
+            "unrelated": self.unrelated,
+        }
 
 
 def _named(items: list[Item]) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""The commands that look after the memory: reindex, config."""
+"""The command that looks after the memory: reindex."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import typer
 
 from memora_cli.cli.app import app
-from memora_cli.cli.options import AsJson, Space, configure, open_memory
+from memora_cli.cli.options import Space, open_memory
 
 
 @app.command(epilog="Example: memora reindex")
@@ -31,22 +31,3 @@ def reindex(context: typer.Context, space: Space = None) -> None:
                     if advance:
                         advance(batch.notes)
     say(f"{done['vectors']} notes got vectors" + (f", {done['links']} were linked anew" if done["links"] else ""))
-
-
-@app.command(epilog="Example: memora config")
-def config(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show every setting and where its value came from."""
-    from memora_cli.config import config_path
-    from memora_cli.render.terminal import console, safe, say, show, table
-
-    settled = configure(context)
-    if as_json:
-        from memora_cli.render.shapes import VERSION, dumps
-
-        values = {key: {"value": item.value, "origin": item.origin} for key, item in settled.origins.items()}
-        say(dumps({"version": VERSION, "file": str(config_path()), "settings": values}))
-    else:
-        grid = table("setting", "value", "from", caption=f"file: {config_path()}")
-        for key, item in settled.origins.items():
-            grid.add_row(key, safe("" if item.value is None else str(item.value)), safe(item.origin))
-        show(grid, console(), bare=True)

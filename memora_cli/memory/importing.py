@@ -13,7 +13,8 @@ from typing import Any
 
 from memora_cli.errors import Usage
 from memora_cli.memory.folders import MARKDOWN, Left, files
-from memora_cli.text.markdown import parse
+from memora_cli.memory.lines import FRONT_MATTER, Record, from_line, is_record
+from memora_cli.text.markdown import Page, parse
 from memora_cli.text.moments import local, read_moment, read_window
 from memora_cli.values import KINDS, Draft, Window
 
@@ -23,12 +24,19 @@ FILE_CAP = 64 * 1024 * 1024  # bytes of one Markdown file that are read at all
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to import by name: a draft, or the reason why there is none; `harmless` when nothing is lost by it."""
+    """One thing to import by name: a draft, a note that memora exported, or the reason why there is neither.
+
+    `harmless` says that nothing is lost by what is left out. `page` is what a Markdown file holds besides its note,
+    `path` how the file is known.
+    """
 
     name: str
     draft: Draft | None = None
+    record: Record | None = None
     problem: str = ""
     harmless: bool = False
+    page: Page | None = None
+    path: str = ""
 
 
 def count(path: Path) -> int | None:
@@ -60,7 +68,7 @@ def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:
             if isinstance(file, Left):
                 yield Item(file.name, problem=file.reason, harmless=file.harmless)
             else:
-                yield _read_markdown(file, file.relative_to(path).as_posix(), at)
+                yield _read_markdown(file, file.relative_to(path).as_posix(), at, week_start)
     elif path.suffix.lower() in LINES:
         try:
             with path.open("rb") as stream:
@@ -68,7 +76,7 @@ def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:
         except OSError as error:
             yield Item(str(path), problem=error.strerror or str(error))
     elif path.suffix.lower() in MARKDOWN:
-        yield _read_markdown(path, path.name, at)
+        yield _read_markdown(path, path.name, at, week_start)
     else:
         raise Usage(f"{path} is neither a folder nor a .md, .txt or .jsonl file")
 
@@ -80,51 +88,51 @@ def read_lines(stream: Iterable[bytes], name: str, at: datetime, week_start: int
             continue
         where = f"{name}:{number}"
         try:
-            yield Item(where, draft=_from_json(json.loads(line.decode("utf-8-sig", "replace")), at, week_start))
+            yield _read_line(where, json.loads(line.decode("utf-8-sig", "replace")), at, week_start)
         except (ValueError, Usage) as error:
             yield Item(where, problem=str(error))
         except RecursionError:
             yield Item(where, problem="brackets within brackets, too deep to be read")
 
 
-def _read_markdown(path: Path, name: str, at: datetime) -> Item:
+def _read_line(where: str, line: Any, at: datetime, week_start: int) -> Item:
+    if isinstance(line, dict) and is_record(line):
+        return Item(where, record=from_line(line))
+    return Item(where, draft=_from_json(line, at, week_start))
+
+
+def _read_markdown(path: Path, name: str, at: datetime, week_start: int) -> Item:
+    known = identity(path)
     try:
         information = path.stat()
         if not stat.S_ISREG(information.st_mode):
-            return Item(name, problem="not a regular file")
+            return Item(name, problem="not a regular file", path=known)
         if information.st_size > FILE_CAP:
-            return Item(name, problem=f"{information.st_size:,} bytes are more than the cap of {FILE_CAP:,}")
-        draft = parse(decode(path.read_bytes()), path=name)
-        if not draft.body.strip():
-            return Item(name, problem="it is empty", harmless=True)
+            size = f"{information.st_size:,} bytes are more than the cap of {FILE_CAP:,}"
+            return Item(name, problem=size, path=known)
+        page = parse(decode(path.read_bytes()), path=name, at=at, week_start=week_start)
+        if not page.draft.body.strip():
+            return Item(name, problem="it is empty", harmless=True, path=known)
+        if is_record(page.fields):
+            fields = {FRONT_MATTER.get(key, key): value for key, value in page.fields.items()}
+            return Item(name, record=from_line({**fields, "text": page.draft.body}), path=known)
         observed = datetime.fromtimestamp(information.st_mtime, at.tzinfo)
-        return Item(
-            name,
-            draft=replace(
-                draft,
-                created_at=local(draft.created_at or observed, at.tzinfo),
-                occurred=_zoned(draft.occurred, at),
-                dated=draft.created_at is not None,
-                source=_identity(path),
-                revises=True,
-            ),
-        )
+        created_at = page.draft.created_at or local(observed, at.tzinfo)
+        draft = replace(page.draft, created_at=created_at, source=known, revises=True)
+        return Item(name, draft=draft, page=page, path=known)
     except OSError as error:
-        return Item(name, problem=error.strerror or str(error))
+        return Item(name, problem=error.strerror or str(error), path=known)
     except (ValueError, OverflowError, Usage) as error:
-        return Item(name, problem=str(error))
+        return Item(name, problem=str(error), path=known)
 
 
-def _identity(path: Path) -> str:
+def identity(path: Path) -> str:
     """The whole path of a file, wherever it was imported from, as text; bytes that are none are spelled out."""
-    return os.fsencode(path.resolve()).decode("utf-8", "backslashreplace")
-
-
-def _zoned(window: Window | None, at: datetime) -> Window | None:
-    """The window in the user's zone. Raises `UnreadableTime` at the ends of the calendar."""
-    if window is None or window.start is None or window.end is None:
-        return window
-    return replace(window, start=local(window.start, at.tzinfo), end=local(window.end, at.tzinfo))
+    try:
+        whole = path.resolve()
+    except (OSError, RuntimeError):  # RuntimeError is a loop of links, until Python 3.13
+        whole = path.absolute()
+    return os.fsencode(whole).decode("utf-8", "backslashreplace")
 
 
 def decode(data: bytes) -> str:
@@ -151,6 +159,10 @@ def _from_json(line: Any, at: datetime, week_start: int) -> Draft:
     if pinned is not None and not isinstance(pinned, bool):
         raise ValueError('"pinned" is true or false')
     created, occurred = _text(line, "created_at"), _text(line, "occurred")
+    start, end = (_text(line, key) for key in ("occurred_start", "occurred_end"))
+    happened = read_window(occurred, at, week_start=week_start) if occurred else None
+    if not occurred and (start or end):
+        happened = Window(read_moment(start, at) if start else None, read_moment(end, at) if end else None, "")
     return Draft(
         body=text,
         title=_text(line, "title"),
@@ -158,7 +170,7 @@ def _from_json(line: Any, at: datetime, week_start: int) -> Draft:
         kind=kind,
         context=_text(line, "context"),
         created_at=read_moment(created, at, week_start=week_start) if created else None,
-        occurred=read_window(occurred, at, week_start=week_start) if occurred else None,
+        occurred=happened,
         pinned=bool(pinned),
         source=_text(line, "source") or _text_or_number(line, "id"),
     )

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from memora_cli import pipeline
 from memora_cli.config import Config, models_folder
-from memora_cli.errors import MemoraError, ModelUnusable
-from memora_cli.memory.reindexing import Batch, reindex
+from memora_cli.errors import ModelUnusable
+from memora_cli.memory import changing
+from memora_cli.memory.reindexing import Batch, embed_waiting, reindex
 from memora_cli.memory.writing import Added, Prepared, prepare, require, supersede, write
 from memora_cli.models import Embedder, Reranker, find_model, find_model_id, load_embedder, load_reranker
 from memora_cli.models.folder import ModelKind, read_folder
@@ -29,7 +31,9 @@ from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
 from memora_cli.values import Account, Draft, Filters, Floors, Note, Query, Settings, Trace
 
-BATCH = 64  # notes of an import that are written in one transaction
+if TYPE_CHECKING:
+    from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.lines import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +134,7 @@ class Memory:
         embedder, waits, link_floor = None, "", Floors().link
         try:
             if embed:
-                with self.database.read() as connection:
-                    embedder = self._answering(connection)
-                    link_floor = self.floors(connection, embedder.id, self.config.settings).link
+                embedder, link_floor = self._writing(self.space)
         except ModelUnusable as error:
             waits = str(error)
         week_start = first_weekday(self.config.week_start, self.config.locale)
@@ -154,14 +156,12 @@ class Memory:
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            supersede(connection, self.space, [old], new, at)
+            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
-    def pin(self, ids: Sequence[int], *, pinned: bool) -> None:
+    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            require(connection, self.space, ids)
-            for note_id in ids:
-                notes.set_pinned(connection, self.space, note_id, pinned)
+            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -230,22 +230,40 @@ class Memory:
         with self.database.read() as connection:
             return notes.listing(connection, filters, current_only=current_only, limit=limit)
 
-    def import_all(
-        self, drafts: Iterable[tuple[str, Draft]], at: datetime
-    ) -> Iterator[tuple[str, Added | MemoraError]]:
-        """Remember named drafts batch by batch; what became of each, in order, after its batch is committed."""
-        waiting = iter(drafts)
-        while batch := list(islice(waiting, BATCH)):
-            good, outcome = [], {}
-            for place, (_, draft) in enumerate(batch):
-                try:
-                    good.append((place, prepare(draft)))
-                except MemoraError as error:
-                    outcome[place] = error
-            results = self._write([prepared for _, prepared in good], at)
-            added = dict(zip((place for place, _ in good), results, strict=True))
-            for place, (name, _) in enumerate(batch):
-                yield name, outcome.get(place) or added[place]
+    def intake(self, at: datetime, *, embed: bool = True, into: str | None = None) -> Intake:
+        """An import to be run; `into` is the space of exported notes, None for the one each came from."""
+        from memora_cli.memory.intake import Intake
+
+        return Intake(
+            self.database,
+            self.space,
+            at,
+            first_weekday(self.config.week_start, self.config.locale),
+            lambda prepared: self._write(prepared, at, embed=embed),
+            self._embed_notes if embed else lambda _space, _ids: "",
+            None if into is None else normalise(into),
+        )
+
+    def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
+        """Give notes the vectors they lack; why that could not be, empty when it was done."""
+        try:
+            embedder, link_floor = self._writing(space)
+            embed_waiting(self.database, space, embedder, ids, link_floor)
+        except ModelUnusable as error:
+            return str(error)
+        return ""
+
+    def gone(self, folder: Path, seen: Collection[str]) -> list[Gone]:
+        """The files below a folder that notes came from and that are no longer there; `seen` are known to be."""
+        from memora_cli.memory.intake import gone
+
+        return gone(self.database, self.space, folder, seen)
+
+    def export(self, filters: Filters, *, current_only: bool = False, every_space: bool = False) -> Iterator[Record]:
+        """Notes with all that an import cannot find in their text, by space and id."""
+        from memora_cli.memory.exporting import export
+
+        return export(self.database, filters, current_only=current_only, every_space=every_space)
 
     def reindex(self) -> Iterator[Batch]:
         """Make the indexes anew, and the vectors that notes lack; see `reindexing.reindex`. Raises `ModelUnusable`."""
@@ -255,12 +273,12 @@ class Memory:
 
         return reindex(self.database, self.space, self.embedder, floors)
 
-    def floors(self, connection: Connection, model: str, settings: Settings) -> Floors:
+    def floors(self, connection: Connection, model: str, settings: Settings, space: str | None = None) -> Floors:
         """The floors of the model with that id: what the settings say, else what was chosen for it or estimated."""
         folder = find_model_id(model, self.places)
         held = folder.floors if folder and folder.floors else Floors()
         if held.origin != "chosen":
-            held = marks.floors(connection, self.space, model) or held
+            held = marks.floors(connection, space or self.space, model) or held
         if settings.semantic_floor is None and settings.entry_floor is None:
             return held
         return replace(
@@ -275,7 +293,7 @@ class Memory:
         with self.database.read() as connection:
             return vectors.waiting(connection, self.space, self._model_id("embedder"))
 
-    def _answering(self, connection: Connection) -> Embedder:
+    def _answering(self, connection: Connection, space: str | None = None) -> Embedder:
         """The embedder whose vectors answer: the configured one, or while its vectors are made the one before it.
 
         Raises `ModelUnusable`.
@@ -283,7 +301,7 @@ class Memory:
         if "embedder" not in self.__dict__:
             read_folder(find_model(self.config.embedder, self.places), "embedder")
         wanted = self._model_id("embedder")
-        answering = vectors.answering(connection, self.space, wanted)
+        answering = vectors.answering(connection, space or self.space, wanted)
         if answering != wanted and answering not in self._others:
             try:
                 if folder := find_model_id(answering, self.places):
@@ -291,6 +309,12 @@ class Memory:
             except ModelUnusable:  # then its vectors are of no use, and those of the configured one answer
                 pass
         return self._others.get(answering) or self.embedder
+
+    def _writing(self, space: str) -> tuple[Embedder, float]:
+        """The embedder whose vectors make a new note findable, and its floor for links. Raises `ModelUnusable`."""
+        with self.database.read() as connection:
+            embedder = self._answering(connection, space)
+            return embedder, self.floors(connection, embedder.id, self.config.settings, space).link
 
     def _model_id(self, kind: ModelKind) -> str:
         """The id of a configured model, read without loading it; its name when it cannot be read."""

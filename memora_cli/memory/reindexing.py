@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import Connection
 
 from memora_cli.errors import ModelUnusable
-from memora_cli.memory.writing import alike, insert_vectors
+from memora_cli.memory.writing import BATCH, alike, insert_vectors
 from memora_cli.models import EMBEDDER, Embedder, load_embedder
 from memora_cli.models.floors import carry_over
 from memora_cli.rank.read import passage_text
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-BATCH = 64  # notes that get their vectors in one transaction
 LEAST_NOTES = 20  # fewer say nothing about how a model spreads its cosines
 MOST_NOTES = 200  # their 19,900 pairs are enough to know the share of a floor
 
@@ -67,11 +66,11 @@ def _embed(
             least = floors(connection, embedder.id)
         if not ids:
             return
-        done = _embed_notes(database, space, embedder, ids, least.link if alone else None)
+        done = embed_waiting(database, space, embedder, ids, least.link if alone else None)
         yield Batch("vectors", done, waiting)
 
 
-def _embed_notes(
+def embed_waiting(
     database: Database, space: str, embedder: Embedder, note_ids: Sequence[int], link_floor: float | None
 ) -> int:
     """Give these notes the vectors they lack, and links unless `link_floor` is None; how many notes got any."""
@@ -108,7 +107,7 @@ def _take_over(database: Database, connection: Connection, space: str, model: st
     if estimated is not None:
         marks.put_floors(connection, space, model, estimated)
     if others:
-        graph.unlink(connection, space, "semantic")
+        graph.unlink_all(connection, space, "semantic")
         marks.put(connection, space, {marks.LINKED: 0})
 
 

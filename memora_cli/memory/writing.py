@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
-from memora_cli.store import conditions, graph, notes, sources, times, vectors
+from memora_cli.store import changes, conditions, graph, notes, sources, times, vectors
 from memora_cli.store.database import Database, IndexUnavailable
 from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+BATCH = 64  # notes that are written, or given vectors, in one transaction
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
 MOST_MENTIONS = 50
@@ -105,11 +106,13 @@ def write(
     force: bool = False,
     week_start: int = 0,
     link_floor: float = graph.SEMANTIC_FLOOR,
+    change: int | None = None,
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead.
 
-    Vectors are computed before the transaction begins, so that other writers need not wait for a model. Raises
-    `NoSuchNote` and `SupersessionRefused`.
+    It is kept as a change of its own, unless `change` is the number of the one that it belongs to. Vectors are computed
+    before the transaction begins, so that other writers need not wait for a model. Raises `NoSuchNote` and
+    `SupersessionRefused`.
     """
     with database.read() as connection:
         fresh = [prepared for prepared in batch if force or same_as(connection, space, prepared) is None]
@@ -121,15 +124,17 @@ def write(
     with database.write() as connection:
         results, written = [], []
         links: list[graph.Link] = []
+        entries: list[changes.Entry] = []
         for prepared in batch:
             same = None if force else same_as(connection, space, prepared)
             if same is not None:
                 results.append(Added(same, created=False))
-                _supersede_with_known(connection, space, prepared.draft.supersedes, same, at)
+                entries += _supersede_with_known(connection, space, prepared.draft.supersedes, same, at)
                 continue
             added = _insert(connection, space, prepared, at)
             results.append(added)
-            supersede(connection, space, prepared.draft.supersedes, added.id, at)
+            entries.append(changes.Entry("add", added.id))
+            entries += supersede(connection, space, prepared.draft.supersedes, added.id, at)
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
                 rows = matrix[first : first + len(prepared.texts)]
@@ -139,24 +144,32 @@ def write(
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared, at, week_start)
         graph.link(connection, space, links)
+        if entries:
+            number = changes.begin(connection) if change is None else change
+            changes.record(connection, space, number, entries, at)
     return results
 
 
-def _supersede_with_known(connection: Connection, space: str, old_ids: Sequence[int], same: int, at: datetime) -> None:
+def _supersede_with_known(
+    connection: Connection, space: str, old_ids: Sequence[int], same: int, at: datetime
+) -> list[changes.Entry]:
     """Let the note that holds a text already replace others; the refusal says what would add the text anew."""
     try:
-        supersede(connection, space, old_ids, same, at)
+        return supersede(connection, space, old_ids, same, at)
     except SupersessionRefused as refusal:
         raise SupersessionRefused(f"{refusal}; note {same} holds this text, and --force adds it once more") from None
 
 
-def supersede(connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime) -> None:
-    """Let one note replace others.
+def supersede(
+    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime
+) -> list[changes.Entry]:
+    """Let one note replace others; what that changed.
 
     Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
     """
+    entries: list[changes.Entry] = []
     if not old_ids:
-        return
+        return entries
     require(connection, space, [*old_ids, new_id])
     following = graph.successors(connection, space, [new_id])
     later = {number for successors in following.values() for number in successors}
@@ -167,7 +180,9 @@ def supersede(connection: Connection, space: str, old_ids: Sequence[int], new_id
             raise SupersessionRefused(
                 f"note {new_id} is itself superseded by note {old}, perhaps through others: that would be a circle"
             )
-        graph.supersede(connection, space, old, new_id, at)
+        if graph.supersede(connection, space, old, new_id, at):
+            entries.append(changes.Entry("supersede", old, new_id))
+    return entries
 
 
 def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:

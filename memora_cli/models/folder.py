@@ -35,9 +35,10 @@ class ModelFolder:
     """A model ready to be loaded.
 
     `dimension` is the length of its vectors, None for a reranker. `max_length` is its window in tokens, special
-    tokens included, which was `shortened` when somebody asked for less than the model reads. `query_prefix` and `passage_prefix` stand before what is asked and what is kept. `floors` are the
-    cosines that mean something to it, None for a reranker. `origin` is the folder or hub name that it was made from.
-    `agreement` holds the measured likeness to the original model, by measure.
+    tokens included, which was `shortened` when somebody asked for less than the model reads. `query_prefix` and
+    `passage_prefix` stand before what is asked and what is kept. `floors` are the cosines that mean something to it,
+    None for a reranker. `origin` is the folder or hub name that it was made from. `agreement` holds the measured
+    likeness to the original model, by measure.
     """
 
     path: Path

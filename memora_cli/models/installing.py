@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -43,7 +43,7 @@ class Wish:
     revision: str | None = None
     sha256: str | None = None
     precision: Precision | None = None
-    asked: Asked = Asked()
+    asked: Asked = field(default_factory=Asked)
     replace: bool = False
 
 

@@ -68,7 +68,8 @@ def _embedder(source: Path, name: str, asked: Asked) -> Original:
     first, *rest = list(original)
     if any(getattr(part, "include_prompt", True) is False for part in rest):
         refuse(name, "it leaves its prompt out of the pooling, which memora does not", ANOTHER)
-    said = {key: text for key, text in (getattr(original, "prompts", None) or {}).items() if text}
+    prompts = getattr(original, "prompts", None) or {}
+    said = {key: text for key, text in prompts.items() if text}
     default = said.get(getattr(original, "default_prompt_name", None) or "", "")
     passage_prompt = next((said[key] for key in PASSAGE_PROMPTS if key in said), default)
     prefixes = {

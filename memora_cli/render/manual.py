@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from memora_cli import __version__
 from memora_cli.config import BACKENDS, NUMBERS, WEEK_STARTS, load
@@ -192,6 +192,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "windows": "all times that were understood, each {start, end, text, grain}",
         },
         "config": {"version": "", "file": "", "settings": "by key: {value, origin}"},
+        "config get": {"version": "", "key": "", "value": "", "origin": "default, a file, a variable or a flag"},
     }
 )
 """The keys of every JSON output, with a meaning where the name does not say it."""
@@ -286,7 +287,7 @@ def _lines(program: Program) -> Iterator[str]:
     yield from (".SH DESCRIPTION", *_paragraphs((program.help or "",)))
     yield from (".SH OPTIONS", *_options(program))
     yield ".SH COMMANDS"
-    for name, command in program.commands.items():
+    for name, command in commands(program):
         yield from _command(name, command)
     yield from (".SH OUTPUT", *_paragraphs(OUTPUT))
     yield ".SH JSON"
@@ -300,6 +301,14 @@ def _lines(program: Program) -> Iterator[str]:
     yield from _terms(ENVIRONMENT.items())
     yield from (".SH FILES", *_terms(FILES.items()))
     yield from _paragraphs((f"The keys of config.toml: {', '.join(MEANINGS)}. The weights are a table [weights].",))
+
+
+def commands(group: Program, before: str = "") -> Iterator[tuple[str, Command]]:
+    """Every command by its whole name, in the order of `--help`; a group stands before what is in it."""
+    for name, command in group.commands.items():
+        yield before + name, command
+        if hasattr(command, "commands"):
+            yield from commands(cast(Program, command), f"{before}{name} ")
 
 
 def _described(setting: Setting) -> str:

@@ -17,6 +17,8 @@ TEMPORAL_NEAREST = 10
 SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
 CAUSAL = frozenset({"causes", "enables", "prevents"})
+REFERENCE = "references"  # a note that names another in a `[[link]]`
+DIRECTED = CAUSAL | {REFERENCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +167,7 @@ class Link:
         """The link in the direction it is stored in."""
         if self.relation == "caused-by":
             return Link(self.target, self.source, "causes", self.weight)
-        if self.relation not in CAUSAL and self.source > self.target:
+        if self.relation not in DIRECTED and self.source > self.target:
             return Link(self.target, self.source, self.relation, self.weight)
         return self
 
@@ -185,9 +187,15 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
     connection.execute(insert(links), list(rows.values()))
 
 
-def unlink(connection: Connection, space: str, relation: str) -> None:
+def unlink_all(connection: Connection, space: str, relation: str) -> None:
     """Forget every link of that relation."""
     connection.execute(delete(links).where(links.c.space == space, links.c.relation == relation))
+
+
+def unlink(connection: Connection, space: str, source_id: int, targets: Collection[int], relation: str) -> None:
+    """Take away the links of that relation that lead from a note to these."""
+    here = (links.c.space == space) & (links.c.source_id == source_id) & (links.c.relation == relation)
+    connection.execute(delete(links).where(here, links.c.target_id.in_(targets)))
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
@@ -226,11 +234,13 @@ def resolve_pending(connection: Connection, space: str, note_id: int, titles: Se
     connection.execute(delete(pending_links).where(here))
 
 
-def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> None:
-    """Record that one note replaces another; saying it twice changes nothing."""
+def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> bool:
+    """Record that one note replaces another; False when that was said already."""
     same = and_(supersessions.c.space == space, supersessions.c.old_id == old_id, supersessions.c.new_id == new_id)
-    if not connection.execute(select(supersessions.c.old_id).where(same)).first():
-        connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
+    if connection.execute(select(supersessions.c.old_id).where(same)).first():
+        return False
+    connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
+    return True
 
 
 def successors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:

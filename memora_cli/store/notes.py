@@ -24,7 +24,7 @@ MOST_VARIABLES = 10_000  # ids in one statement; SQLite takes 32,766
 class Row:
     """A note ready to be written: its columns, topics, passages as offsets, and the words keyword search reads.
 
-    `keywords` are title, topics and body as search text.
+    `keywords` are title, topics and body as search text; `file_hash` is of the file that it was imported from.
     """
 
     note: Note
@@ -32,6 +32,7 @@ class Row:
     dated: bool
     passages: tuple[tuple[int, int], ...]
     keywords: tuple[str, str, str]
+    file_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,7 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
             {
                 "space": note.space,
                 "id": note.id,
+                "number": note.id,
                 "uid": note.uid,
                 "title": note.title,
                 "body": note.body,
@@ -81,6 +83,8 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
                 "source": note.source,
                 "tokens": note.tokens,
                 "content_hash": row.content_hash,
+                "file_hash": row.file_hash,
+                "since": None,
                 "deleted_at": None,
             }
         )

@@ -18,10 +18,11 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    text,
 )
 
-VERSION = 1
-"""The schema's version; a database with a higher one is refused untouched."""
+VERSION = 2
+"""The schema's version: a database with a lower one is migrated, one with a higher one is refused untouched."""
 
 
 class Moment(TypeDecorator[datetime]):
@@ -60,6 +61,9 @@ notes = Table(
     metadata,
     _space(),
     Column("id", Integer, primary_key=True, autoincrement=False),
+    Column(
+        "number", Integer, nullable=False, server_default=text("0"), comment="the id of the note this row is a text of"
+    ),
     Column("uid", Text, nullable=False),
     Column("title", Text, nullable=False),
     Column("body", Text, nullable=False),
@@ -74,11 +78,15 @@ notes = Table(
     Column("source", Text, nullable=False),
     Column("tokens", Integer, nullable=False),
     Column("content_hash", Text, nullable=False),
-    Column("deleted_at", Moment),
+    Column("file_hash", Text, nullable=False, server_default="", comment="of what its file held when it was imported"),
+    Column("since", Moment, comment="when this text replaced another; NULL for the first"),
+    Column("deleted_at", Moment, comment="when it was forgotten, or when another text replaced this one"),
+    Index("notes_number", "space", "number"),
     Index("notes_uid", "space", "uid", unique=True),
     Index("notes_content", "space", "content_hash"),
     Index("notes_event", "space", "event_at", "id"),
     Index("notes_source", "space", "source"),
+    comment="Notes, and under negative ids the texts that they had; only a row without deleted_at is a note of today.",
 )
 
 topics = Table(
@@ -144,6 +152,7 @@ mentions = Table(
     Column("entity_id", Integer, primary_key=True),
     Column("note_id", Integer, primary_key=True),
     Column("origin", Text, nullable=False),
+    Column("said", Text, comment="the name that the note says, where an alias made it this entity"),
     Index("mentions_note", "space", "note_id"),
 )
 
@@ -155,6 +164,7 @@ links = Table(
     Column("target_id", Integer, primary_key=True),
     Column("relation", Text, primary_key=True, comment="temporal, semantic, causes, enables or prevents"),
     Column("weight", Float, nullable=False),
+    Column("origin", Text, nullable=False, server_default="derived", comment="derived from the notes, or a person"),
     Index("links_target", "space", "target_id"),
 )
 
@@ -188,4 +198,48 @@ supersessions = Table(
     Column("new_id", Integer, primary_key=True),
     Column("created_at", Moment, nullable=False),
     Index("supersessions_new", "space", "new_id"),
+)
+
+past_supersessions = Table(
+    "past_supersessions",
+    metadata,
+    _space(),
+    Column("old_id", Integer, primary_key=True),
+    Column("new_id", Integer, primary_key=True),
+    Column("created_at", Moment, primary_key=True),
+    Column("ended_at", Moment, nullable=False),
+    comment="Supersessions that were taken back, for a search as of a day on which they held.",
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    _space(),
+    Column("key", Text, primary_key=True, comment="the other name folded"),
+    Column("name", Text, nullable=False),
+    Column("entity_id", Integer, nullable=False, comment="the entity that the name means"),
+    Column("created_at", Moment, nullable=False),
+    Index("aliases_entity", "space", "entity_id"),
+)
+
+changes = Table(
+    "changes",
+    metadata,
+    _space(),
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column(
+        "batch", Integer, nullable=False, comment="changes made, and taken back, together; 0 is before they were kept"
+    ),
+    Column("note_id", Integer, comment="the note that changed; NULL for aliases"),
+    Column("other_id", Integer, comment="the note that replaces it, or that it is linked to"),
+    Column("at", Moment, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("before", Text, comment="JSON of what changed, as it was"),
+    Column("after", Text, comment="JSON of what changed, as it is"),
+    Column("undoes", Integer, comment="the batch that this change takes back"),
+    Index("changes_note", "space", "note_id", "id"),
+    Index("changes_other", "space", "other_id"),
+    Index("changes_batch", "space", "batch"),
+    Index("changes_undoes", "space", "undoes"),
+    comment="Every change, in the order it was made; written with what it changes, never changed itself.",
 )

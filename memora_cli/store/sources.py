@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, func, select
 
+from memora_cli.store.conditions import stale
 from memora_cli.store.schema import notes
 
 
@@ -24,3 +25,14 @@ def newest(connection: Connection, space: str, source: str) -> tuple[int, str] |
         .limit(1)
     ).one_or_none()
     return None if row is None else (row.id, row.content_hash)
+
+
+def below(connection: Connection, space: str, folder: str) -> dict[str, int]:
+    """The files under a folder that notes came from, each with its newest note that nothing replaces."""
+    rows = connection.execute(
+        select(notes.c.source, notes.c.id)
+        .where(notes.c.space == space, notes.c.deleted_at.is_(None), ~stale())
+        .where(notes.c.source.startswith(folder, autoescape=True))
+        .order_by(notes.c.id)
+    )
+    return {row.source: row.id for row in rows}

@@ -21,6 +21,7 @@ from sqlalchemy.pool import NullPool
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, Usage
 from memora_cli.store import schema
 from memora_cli.store.database import Database
+from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def open_database(address: str) -> Database:
 
     database = Database(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
     if not readable_only:
-        _create(database)
+        _create(database, path)
     return database
 
 
@@ -137,7 +138,13 @@ def _inspect(path: Path) -> bool:
             f"{path} has schema version {version} and this memora knows {schema.VERSION}; it was left as it is: "
             "upgrade memora-cli"
         )
-    return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    readable_only = not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    if readable_only and 0 < version < schema.VERSION:
+        raise DatabaseBusy(
+            f"{path} has the older schema version {version} and is read-only: open it once where it may be written, "
+            "so that it is brought up to date"
+        )
+    return readable_only
 
 
 def _look_inside(path: Path) -> tuple[int, int]:
@@ -172,14 +179,19 @@ def _load_extension(connection: Any) -> None:
         connection.enable_load_extension(False)
 
 
-def _create(database: Database) -> None:
-    """Make the tables on an empty file; whoever comes second finds them made."""
+def _create(database: Database, path: Path) -> None:
+    """Make the tables on an empty file, or bring older ones up to date; whoever comes second finds it done."""
     with database.read() as connection:
         if connection.exec_driver_sql("PRAGMA user_version").scalar_one() == schema.VERSION:
             return
     with database.write() as connection:
         version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
-        if version == schema.VERSION:
+        if version >= schema.VERSION:
+            return
+        if version:
+            backup(driver(), path, version)
+            migrate(connection, version)
+            connection.exec_driver_sql(f"PRAGMA user_version={schema.VERSION}")
             return
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
             raise DatabaseDamaged(

@@ -1,0 +1,107 @@
+"""Takes imported items into a memory: notes batch by batch, then the relations between them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from memora_cli.errors import MemoraError
+from memora_cli.memory.importing import Item, identity
+from memora_cli.memory.linking import Linking, refer
+from memora_cli.memory.restoring import Restoring, restorable
+from memora_cli.memory.writing import BATCH, Added, Prepared, prepare
+from memora_cli.store import sources
+from memora_cli.store.database import Database
+from memora_cli.text.words import normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of an item: a note, or the error that kept it out."""
+
+    item: Item
+    outcome: Added | MemoraError
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A file of an imported folder that is no longer there, and the note that it left behind."""
+
+    name: str
+    note_id: int
+
+
+class Intake:
+    """One import: what is common to all of its batches.
+
+    `write` writes prepared notes, `embed` gives notes their vectors and says why it could not; `into` is the space that
+    exported notes go to, None for the one each came from.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        space: str,
+        at: datetime,
+        week_start: int,
+        write: Callable[[Sequence[Prepared]], list[Added]],
+        embed: Callable[[str, Sequence[int]], str],
+        into: str | None = None,
+    ) -> None:
+        self._database = database
+        self._space = space
+        self._write = write
+        self._embed = embed
+        self._into = into
+        self._restoring = Restoring(database, at, week_start)
+        self._pages: list[Linking] = []
+        self.unrelated: list[str] = []
+        """The relations of exported notes that could not be made, and why."""
+        self.waits = ""
+        """Why exported notes have no vectors yet."""
+
+    def take(self, items: Iterable[Item]) -> Iterator[Taken]:
+        """What became of each item, in order, after its batch is committed; relations are made after the last."""
+        waiting = iter(items)
+        while batch := list(islice(waiting, BATCH)):
+            outcomes = self._take(batch)
+            for item, outcome in zip(batch, outcomes, strict=True):
+                if item.page and isinstance(outcome, Added):
+                    page = Linking(outcome.id, item.path, item.page.aliases, item.page.targets)
+                    self._pages.append(page)
+                yield Taken(item, outcome)
+        self.unrelated += self._restoring.relate()
+        with self._database.write() as connection:
+            refer(connection, self._space, self._pages)
+        for space, ids in self._restoring.created().items():
+            for start in range(0, len(ids), BATCH):
+                self.waits = self.waits or self._embed(space, ids[start : start + BATCH])
+
+    def _take(self, batch: Sequence[Item]) -> list[Added | MemoraError]:
+        outcome: dict[int, Added | MemoraError] = {}
+        drafts, records = {}, {}
+        for place, item in enumerate(batch):
+            try:
+                if item.record:
+                    records[place] = restorable(item.record, self._into)
+                elif item.draft:
+                    drafts[place] = prepare(item.draft)
+            except MemoraError as error:
+                outcome[place] = error
+        outcome |= dict(zip(drafts, self._write(list(drafts.values())) if drafts else (), strict=True))
+        outcome |= dict(zip(records, self._restoring.write(list(records.values())) if records else (), strict=True))
+        return [outcome[place] for place in range(len(batch))]
+
+
+def gone(database: Database, space: str, folder: Path, seen: Collection[str]) -> list[Gone]:
+    """The files below a folder that notes came from and that are no longer there, by name; `seen` are known to be."""
+    root = normalise(identity(folder)).rstrip("/" + os.sep) + os.sep
+    with database.read() as connection:
+        held = sources.below(connection, space, root)
+    known = {normalise(path) for path in seen}
+    missing = (source for source in held if source not in known and not os.path.lexists(source))
+    return [Gone(source.removeprefix(root), held[source]) for source in sorted(missing)]
