@@ -40,4 +40,4 @@ def settle(
     context.obj = db
 
 
-from memora_cli.cli import capture, configuring, exporting, importing, look, search, upkeep, when  # noqa: E402, F401  # each file adds its commands to the app
+from memora_cli.cli import capture, configuring, exporting, importing, look, models, search, upkeep, when  # noqa: E402, F401  # each file adds its commands to the app

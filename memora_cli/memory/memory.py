@@ -293,6 +293,13 @@ class Memory:
         with self.database.read() as connection:
             return vectors.waiting(connection, self.space, self._model_id("embedder"))
 
+    def answered_by(self, model: str) -> list[str]:
+        """The spaces in which the vectors of the model with that id answer."""
+        wanted = self._model_id("embedder")
+        with self.database.read() as connection:
+            spaces = vectors.spaces(connection, model)
+            return [space for space in spaces if vectors.answering(connection, space, wanted) == model]
+
     def _answering(self, connection: Connection, space: str | None = None) -> Embedder:
         """The embedder whose vectors answer: the configured one, or while its vectors are made the one before it.
 

@@ -14,34 +14,21 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from memora_cli.errors import ModelUnusable
+from memora_cli.models.description import Asked, Description
 from memora_cli.models.extra import Report, quiet, require_extra, silent
 from memora_cli.models.folder import CONFIG, MODEL, TOKENIZER, Precision, stamp
 from memora_cli.models.vetting import Vetted, vet
 
 if TYPE_CHECKING:
-    from memora_cli.models.originals import Asked, Original
+    from memora_cli.models.originals import Original
 
 PRECISIONS: tuple[Precision, ...] = ("int8", "fp16", "fp32")
 """What is tried, in turn, until one agrees with the original, when nobody chose."""
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """What a model folder says about itself.
-
-    `name`, `revision` (empty for the start of the weights' hash), `licence`, and `origin`, the folder or hub name that
-    it was made from.
-    """
-
-    name: str
-    revision: str = ""
-    licence: str = "unknown"
-    origin: str = ""
 
 
 def export(
@@ -63,7 +50,7 @@ def export(
         import onnx
 
         from memora_cli.models import agreement
-        from memora_cli.models.originals import Asked, load_original
+        from memora_cli.models.originals import load_original
         from memora_cli.models.quantize import quantize
         from memora_cli.models.tracing import trace
 
@@ -163,8 +150,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     description = Description(options.name or options.out.name, options.revision, options.licence)
     try:
         require_extra()
-        from memora_cli.models.originals import Asked
-
         vetted = vet(options.folder, description.name)
         export(vetted, options.out, description, options.precision, Asked(max_length=options.max_length))
     except ModelUnusable as error:

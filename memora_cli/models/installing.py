@@ -12,16 +12,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import yaml
-
 from memora_cli.errors import ModelUnusable, Usage
 from memora_cli.models import BUNDLED, find_model, load_embedder, load_reranker
 from memora_cli.models.archive import is_archive, unpack
-from memora_cli.models.export import Description, export
+from memora_cli.models.description import Asked, Description
+from memora_cli.models.export import export
 from memora_cli.models.extra import Report, refuse, silent
 from memora_cli.models.folder import CONFIG, MODEL, TOKENIZER, ModelFolder, Precision, read_folder, stamp, verify
 from memora_cli.models.hub import CARD, download
-from memora_cli.models.originals import Asked
 from memora_cli.models.vetting import Vetted, vet
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
@@ -95,24 +93,21 @@ def import_model(
     return read_folder(target)
 
 
-def installed(models: Path) -> Iterator[ModelFolder | ModelUnusable]:
-    """The models that a user imported, by name, then those that ship; one that cannot be read is its error."""
+def installed(models: Path) -> dict[str, Path]:
+    """The folders of the models that a user imported, by name, then of those that ship."""
+    found: dict[str, Path] = {}
     for place in (models, BUNDLED):
         for config in sorted([*place.glob(f"*/{CONFIG}"), *place.glob(f"*/*/{CONFIG}")]):
-            if not config.relative_to(place).parts[0].startswith("."):
-                try:
-                    yield read_folder(config.parent)
-                except ModelUnusable as error:
-                    yield error
+            name = config.parent.relative_to(place).as_posix()
+            if not name.startswith("."):
+                found.setdefault(name, config.parent)
+    return found
 
 
-def check(name: str, models: Path) -> ModelFolder:
+def check(path: Path) -> None:
     """Compare a model's files with their hashes, then load and run it. Raises ModelUnusable."""
-    path = find_model(name, (models,))
-    model = read_folder(path)
-    verify(model)
+    verify(read_folder(path))
     run(path)
-    return model
 
 
 def run(path: Path) -> None:
@@ -187,6 +182,8 @@ def _take(vetted: Vetted, made: Path) -> None:
 
 def _licence(folder: Path) -> str:
     """What the front matter of a model's card says of its licence."""
+    import yaml  # of all commands only an import reads a card
+
     try:
         text = (folder / CARD).read_text(encoding="utf-8", errors="replace")
         said = yaml.safe_load(text.split("---", 2)[1]) if text.startswith("---") else {}

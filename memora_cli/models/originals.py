@@ -13,6 +13,7 @@ import numpy as np
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.models import agreement
+from memora_cli.models.description import Asked
 from memora_cli.models.embed import OnnxEmbedder
 from memora_cli.models.extra import first_line, refuse
 from memora_cli.models.folder import ModelKind
@@ -27,15 +28,6 @@ if TYPE_CHECKING:
 LONGEST = 512  # tokens of a model that does not say how much it reads
 MOST = 8192  # tokens that are ever read; a model without a window (StaticEmbedding) would read a book
 PASSAGE_PROMPTS = ("document", "passage", "corpus")  # the names that sentence-transformers knows, in its order
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What whoever imports a model wants otherwise than the model says; None is what the model says."""
-
-    max_length: int | None = None
-    query_prefix: str | None = None
-    passage_prefix: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +48,7 @@ class Original:
 
 
 def load_original(source: Path, kind: ModelKind, name: str, asked: Asked) -> Original:
-    """The model in a vetted folder. Raises ModelUnusable when sentence-transformers cannot load it, or memora use it."""
+    """The model in a vetted folder. Raises ModelUnusable where sentence-transformers or memora cannot use it."""
     return _embedder(source, name, asked) if kind == "embedder" else _reranker(source, name, asked)
 
 

@@ -121,6 +121,25 @@ SEARCH = {
     "omitted": "how many were cut: {limit, budget, current, min_score}",
 }
 
+MODEL = {
+    "name": "",
+    "id": "name and content: vectors of two ids are never compared",
+    "kind": "embedder or reranker",
+    "used": "whether the settings name it",
+    "path": "its folder",
+    "origin": "the folder, file or hub name it was made from, or null",
+    "revision": "the hub's commit, or the start of the hash of the weights",
+    "licence": "",
+    "precision": "fp32, fp16 or int8",
+    "dimension": "the length of its vectors, or null",
+    "max_length": "its window in tokens",
+    "query_prefix": "what stands before a query",
+    "passage_prefix": "what stands before a note",
+    "bytes": "",
+    "agreement": "with the original, by measure",
+    "floors": "the least cosines: {semantic, entry, link, origin}, or null",
+}
+
 SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "add and supersede --with": {"version": "", "id": "", "created": "false when the text was there already"},
@@ -193,6 +212,9 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "config": {"version": "", "file": "", "settings": "by key: {value, origin}"},
         "config get": {"version": "", "key": "", "value": "", "origin": "default, a file, a variable or a flag"},
+        "models, models list": {"version": "", "models": "a list of models"},
+        "a model (and models import)": MODEL,
+        "models verify": {"version": "", "models": "a list of {name, ok, reason}"},
     }
 )
 """The keys of every JSON output, with a meaning where the name does not say it."""

@@ -6,7 +6,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+@contextmanager
+def stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar for one stage after the other; the yielded function is told of a stage, what is done and how much there is.
+
+    What is downloaded is counted in bytes, all else in parts.
+    """
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[said]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=None, said="")
+
+        def report(stage: str, done: int, total: int) -> None:
+            said = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if stage == "download" else f"{done} of {total}"
+            progress.update(task, description=stage, completed=done, total=total or None, said=said)
+
+        yield report
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 from memora_cli.memory import Added, NoteView, Statistics
+from memora_cli.models.folder import ModelFolder
 from memora_cli.rank.rerank import share
 from memora_cli.text.snippets import snippet
 from memora_cli.values import Account, Candidate, Floors, Note, Score, Trace, Window
@@ -83,6 +85,33 @@ def statistics(value: Statistics) -> Shape:
         "embedder": value.embedder,
         "reranker": value.reranker,
     }
+
+
+def model(value: ModelFolder, used: Collection[Path]) -> Shape:
+    """A model that is here."""
+    return {
+        "name": value.name,
+        "id": value.id,
+        "kind": value.kind,
+        "used": value.path in used,
+        "path": str(value.path),
+        "origin": value.origin or None,
+        "revision": value.revision,
+        "licence": value.licence,
+        "precision": value.precision,
+        "dimension": value.dimension,
+        "max_length": value.max_length,
+        "query_prefix": value.query_prefix,
+        "passage_prefix": value.passage_prefix,
+        "bytes": sum(stamp.bytes for stamp in value.files.values()),
+        "agreement": dict(value.agreement),
+        "floors": floors(value.floors) if value.floors else None,
+    }
+
+
+def models(values: Iterable[ModelFolder], used: Collection[Path]) -> Shape:
+    """The models that are here."""
+    return {"version": VERSION, "models": [model(value, used) for value in values]}
 
 
 def floors(value: Floors) -> Shape:

@@ -111,6 +111,12 @@ def models(connection: Connection, space: str) -> list[str]:
         found.append(name)
 
 
+def spaces(connection: Connection, model: str) -> list[str]:
+    """The spaces that have vectors of that model."""
+    found = select(vectors.c.space).distinct().where(vectors.c.model == model).order_by(vectors.c.space)
+    return list(connection.execute(found).scalars())
+
+
 def answering(connection: Connection, space: str, wanted: str) -> str:
     """The model whose vectors answer: the wanted one, or the one before it that has more while vectors are made."""
     others = [model for model in models(connection, space) if model != wanted]
