@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -80,7 +81,7 @@ def import_model(
             refuse(source.name, what, f"make room below {models}")
         made = work / "made"
         if vetted.exported:
-            _take(vetted, made)
+            _take(vetted, made, source.name)
         else:
             description = Description(source.name, source.revision, _licence(source.path), source.origin)
             export(vetted, made, description, wish.precision, wish.asked, report, remark)
@@ -170,12 +171,14 @@ def _require_hash(sha256: str, wanted: str, name: str) -> None:
         refuse(name, f"its SHA-256 is {sha256}, not {wanted}", "get it again from where that hash was stated")
 
 
-def _take(vetted: Vetted, made: Path) -> None:
+def _take(vetted: Vetted, made: Path, name: str) -> None:
     """Copy a folder that memora exported, and check that it is what was exported and that it runs."""
     made.mkdir()
-    for file in (MODEL, TOKENIZER, CONFIG, CARD):
+    for file in (MODEL, TOKENIZER, CARD):
         if (vetted.path / file).is_file():
             shutil.copyfile(vetted.path / file, made / file)
+    config = json.loads((vetted.path / CONFIG).read_text(encoding="utf-8")) | {"name": name}
+    (made / CONFIG).write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     verify(read_folder(made))
     run(made)
 
