@@ -1,6 +1,6 @@
 """Turns a SentenceTransformer or CrossEncoder folder into a model folder for ONNX Runtime, and checks it.
 
-    python -m memora_cli.models.export FOLDER memora_cli/models/data/all-MiniLM-L6-v2 --licence Apache-2.0
+    python -m memora_cli.models.export FOLDER memora_cli/models/data/all-MiniLM-L6-v2
 
 makes a model that ships anew; `memora models import` does the same for a user. Needs the extra `memora-cli[models]`.
 Reads local files only, weights only as safetensors, and runs no code that comes with a model.
@@ -143,11 +143,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path, help="the model folder to write")
     parser.add_argument("--name", help="default: the name of OUT")
     parser.add_argument("--revision", default="", help="default: the start of the weights' SHA-256")
+    parser.add_argument("--origin", default="", help="where the original is from, as a name on the model hub")
     parser.add_argument("--licence", default="unknown", help="SPDX identifier of the weights' licence")
     parser.add_argument("--precision", choices=get_args(Precision), default="int8")
     parser.add_argument("--max-length", type=int, help="a shorter window, in tokens")
     options = parser.parse_args(arguments)
-    description = Description(options.name or options.out.name, options.revision, options.licence)
+    description = Description(options.name or options.out.name, options.revision, options.licence, options.origin)
     try:
         require_extra()
         vetted = vet(options.folder, description.name)

@@ -85,14 +85,16 @@ def _embedder(source: Path, name: str, asked: Asked) -> Original:
     class UnitVector(torch.nn.Module):  # type: ignore[misc,unused-ignore]  # torch need not be installed
         def __init__(self) -> None:
             super().__init__()
-            self.parts = torch.nn.ModuleList([first, *rest])
+            self.model = original
 
         def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
             features = dict(zip(example, inputs, strict=True))
-            if static:
+            if static:  # its own way takes all texts as one row of tokens
                 features = {"sentence_embedding": first.embedding.weight[features["input_ids"]].mean(dim=1)}
-            for part in rest if static else self.parts:
-                features = part(features)
+                for part in rest:
+                    features = part(features)
+            else:
+                features = self.model(features)
             return torch.nn.functional.normalize(features["sentence_embedding"], dim=-1)
 
     def encoded(texts: tuple[str, ...], prefix: str) -> NDArray[np.float32]:

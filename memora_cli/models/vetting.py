@@ -44,7 +44,8 @@ def vet(folder: Path, name: str) -> Vetted:
         kind: ModelKind = "reranker" if config.get("kind") == "reranker" else "embedder"
         return Vetted(folder, kind, held.bytes, held.sha256, exported=True)
     modules = list(_modules(folder, name))
-    parts = list(dict.fromkeys([folder, *modules]))
+    # A part without settings (Normalize) may have no folder: neither git nor the hub keep empty ones.
+    parts = [part for part in dict.fromkeys([folder, *modules]) if part.is_dir()]
     for part in parts:
         for file in sorted(part.glob("*.json")):
             if _has_code(_json(file, name)):
