@@ -29,7 +29,9 @@ def serve(models: Mapping[str, Mapping[str, bytes]], damaged: Collection[str] = 
                 for file, content in files.items():
                     if path == f"/{name}/resolve/{COMMIT}/{file}":
                         sent = content[::-1] if file in damaged else content
-                        return self.answer(sent, ETag=f'"{hashlib.sha256(content).hexdigest()}"', **{"X-Repo-Commit": COMMIT})
+                        return self.answer(
+                            sent, ETag=f'"{hashlib.sha256(content).hexdigest()}"', **{"X-Repo-Commit": COMMIT}
+                        )
             known = any(path.startswith(f"/api/models/{name}/revision/") for name in models)
             return self.answer(b"{}", 404, **{"X-Error-Code": "RevisionNotFound" if known else "RepoNotFound"})
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.models.description import Asked, Description
-from memora_cli.models.extra import Report, quiet, require_extra, silent
+from memora_cli.models.extra import BRING, Report, first_line, quiet, require_extra, silent
 from memora_cli.models.folder import CONFIG, MODEL, TOKENIZER, Precision, stamp
 from memora_cli.models.vetting import Vetted, vet
 
@@ -46,7 +46,8 @@ def export(
     Raises ModelUnusable when the model cannot be exported, or the export does not agree with it.
     """
     require_extra()
-    with quiet():
+    report("load", 0, 3)
+    with _libraries(), quiet():
         import onnx
 
         from memora_cli.models import agreement
@@ -84,6 +85,15 @@ def export(
             config["floors"] = _floors(source, original)
             _write_config(folder, config)
             report("done", steps, steps)
+
+
+@contextmanager
+def _libraries() -> Iterator[None]:
+    """A library that is there and cannot be imported is a model error too."""
+    try:
+        yield
+    except ImportError as error:
+        raise ModelUnusable(f"the libraries of the models extra do not work ({first_line(error)}): {BRING}") from error
 
 
 def _config(source: Vetted, description: Description, original: Original) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import NoReturn
 
 from memora_cli.errors import ModelUnusable
 
+NEEDED = ("torch", "sentence_transformers", "onnx", "huggingface_hub")
 BRING = "pip install 'memora-cli[models]'"
 
 Report = Callable[[str, int, int], None]
@@ -22,16 +24,16 @@ def silent(step: str, done: int, total: int) -> None:
 
 
 def require_extra() -> None:
-    """Raises ModelUnusable with the command that helps when a library of the extra is missing or broken."""
-    try:
-        import onnx  # noqa: F401
-        import sentence_transformers  # noqa: F401
-        import torch  # noqa: F401
-    except (ImportError, OSError) as error:  # OSError: a library that torch needs cannot be opened
-        raise ModelUnusable(
-            f"to import a model memora needs torch, sentence-transformers and onnx ({first_line(error)}): "
-            f"{BRING} brings them"
-        ) from error
+    """Raises ModelUnusable with the command that helps when a library of the extra is missing; imports none of them."""
+    for name in NEEDED:
+        try:
+            missing = find_spec(name) is None
+        except ValueError:  # it is blocked
+            missing = True
+        if missing:
+            raise ModelUnusable(
+                f"to import a model memora needs {', '.join(NEEDED)}, and there is no {name}: {BRING} brings them"
+            )
 
 
 @contextmanager
