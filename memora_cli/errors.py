@@ -59,8 +59,11 @@ class NoSuchNote(MemoraError):
     exit_code = 3
     meaning = "there is no note with that id"
 
-    def __init__(self, note_id: int, space: str) -> None:
-        super().__init__(f'there is no note {note_id} in space "{space}": "memora list" shows the ids')
+    def __init__(self, note_id: int, space: str, *, forgotten: bool = False) -> None:
+        if forgotten:
+            super().__init__(f'note {note_id} is in the trash: "memora restore {note_id}" takes it out')
+        else:
+            super().__init__(f'there is no note {note_id} in space "{space}": "memora list" shows the ids')
         self.note_id = note_id
 
 

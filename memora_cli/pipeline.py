@@ -23,11 +23,10 @@ from memora_cli.retrieve.semantic import semantic
 from memora_cli.retrieve.source import Source
 from memora_cli.retrieve.temporal import temporal
 from memora_cli.retrieve.understand import understand
-from memora_cli.store import graph as connections
-from memora_cli.store import notes, vectors
+from memora_cli.store import notes, supersessions, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.times import TimeParser
-from memora_cli.values import Backend, Candidate, Degraded, Floors, Note, Query, RankedList, Step, Trace
+from memora_cli.values import Backend, Candidate, Degraded, Filters, Floors, Note, Query, RankedList, Step, Trace
 
 STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, graph, temporal)
 """In the order they run; a later one may read an earlier one's list."""
@@ -59,11 +58,14 @@ def search(
                 lists += (_run(strategy, Source(database, connection, query, understood, model, lists, least)),)
         with clock("fuse"):
             found = notes.fetch(
-                connection, query.filters.space, {hit.note_id for ranked in lists for hit in ranked.hits}
+                connection,
+                query.filters.space,
+                {hit.note_id for ranked in lists for hit in ranked.hits},
+                query.filters.as_of,
             )
             fused = fuse(lists, found, query.settings.weights, query.settings.rrf_k)
         with clock("complete"):
-            completed = complete(fused, *_chains(connection, query.filters.space, fused))
+            completed = complete(fused, *_chains(connection, query.filters, fused))
         with clock("rerank"):
             top = _with_passages(connection, query, completed, understood.words)
             logits, reranked_by, degraded = _read(query, top, reranker)
@@ -119,15 +121,15 @@ def _waiting(connection: Connection, space: str, model: str) -> int:
 
 
 def _chains(
-    connection: Connection, space: str, candidates: tuple[Candidate, ...]
+    connection: Connection, filters: Filters, candidates: tuple[Candidate, ...]
 ) -> tuple[Mapping[int, tuple[int, ...]], Mapping[int, Note]]:
     """The supersessions above the stale candidates, and the heads: a correction is shown whatever the filters."""
     stale = [candidate.note.id for candidate in candidates if candidate.note.superseded_by]
     if not stale:
         return {}, {}
-    successors = connections.successors(connection, space, stale)
+    successors = supersessions.successors(connection, filters.space, stale, filters.as_of)
     ends = {head for number in stale for head in heads(number, successors)}
-    return successors, notes.fetch(connection, space, ends)
+    return successors, notes.fetch(connection, filters.space, ends, filters.as_of)
 
 
 def _with_passages(
@@ -145,7 +147,8 @@ def _with_passages(
     others: dict[int, list[notes.Passage]] = {}
     try:
         known = notes.fetch_passages(connection, space, set(nearest.values()))
-        others = notes.passages_of(connection, space, {c.note.id for c in candidates if c.note.id not in nearest})
+        without = {candidate.note.id for candidate in candidates if candidate.note.id not in nearest}
+        others = notes.passages_of(connection, space, without, query.filters.as_of)
     except DBAPIError:
         pass  # without passages a note is read from its start
     result = []

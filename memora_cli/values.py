@@ -46,7 +46,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A note as stored. `superseded_by` holds the ids of the notes that directly replace it, newest last."""
+    """A note as stored. `superseded_by` holds the ids of the notes that directly replace it, newest last.
+
+    `forgotten_at` is when it went to the trash.
+    """
 
     id: int
     uid: str
@@ -63,6 +66,7 @@ class Note:
     source: str
     tokens: int
     superseded_by: tuple[int, ...] = ()
+    forgotten_at: datetime | None = None
 
     @property
     def name(self) -> str:
@@ -118,7 +122,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Conditions that act inside every strategy; times are a half-open range over event (else creation) time."""
+    """Conditions that act inside every strategy; times are a half-open range over event (else creation) time.
+
+    `as_of` is the moment whose knowledge is asked: the notes that were there, with the texts and supersessions of then.
+    """
 
     space: str = "default"
     kind: str | None = None
@@ -126,6 +133,7 @@ class Filters:
     since: datetime | None = None
     until: datetime | None = None
     pinned: bool = False
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

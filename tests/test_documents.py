@@ -140,6 +140,11 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
     outputs = {
         "add and supersede --with": memora("add", "I drink tea now", "--json").json,
         "import": memora("import", lines, "--json").json,
+        "edit": memora("edit", 1, "--title", "Drinks", "--json").json,
+        "history": memora("history", 1, "--json").json,
+        "undo": memora("undo", "--json").json,
+        "alias": memora("alias", "--json").json,
+        "restore (without ids)": memora("restore", "--json").json,
         "list": memora("list", "--json").json,
         "show": memora("show", 1, "--json").json,
         "a note (a line of list --jsonl)": memora("list", "-n", 1, "--jsonl").json,
@@ -269,7 +274,8 @@ def stop_the_clock(command: Path) -> None:
         f"""#!/bin/sh
 command=$1
 case $command in
-    add | supersede | import | search | explain | when) shift; exec {installed} "$command" --at {RECORDED} "$@" ;;
+    add | pin | edit | forget | restore | undo | supersede | import | search | explain | when)
+        shift; exec {installed} "$command" --at {RECORDED} "$@" ;;
     *) exec {installed} "$@" ;;
 esac
 """,

@@ -32,7 +32,7 @@ def all_notes(memora, *options, below=None):
 
 def outcome_of(outcome):
     """What an import counts."""
-    return tuple(outcome.json[key] for key in ("added", "updated", "unchanged"))
+    return tuple(outcome.json[key] for key in ("added", "unchanged", "updated"))
 
 
 @pytest.fixture
@@ -107,16 +107,6 @@ def test_importing_a_folder_twice_adds_nothing(memora, vault, home):
         os.utime(path, (1_600_000_000, 1_600_000_000))
     assert memora("import", vault, "--json").json["unchanged"] == 6
     assert contents(home / "memora.db") == before
-
-
-def test_a_changed_file_takes_the_place_of_its_older_text(memora, vault):
-    memora("import", vault)
-    write(vault, "plain.txt", "Other text")
-    outcome = memora("import", vault, "--json")
-    assert outcome_of(outcome) == (0, 1, 5)
-    assert all_notes(memora, "--current", below=vault)["plain.txt"]["body"] == "Other text"
-    assert len(all_notes(memora, "--current")) == 6
-    assert memora("import", vault).out == "0 added, 0 updated, 6 unchanged, 0 gone, 0 left out\n"
 
 
 def test_files_that_are_gone_are_named_with_what_forgets_their_notes_and_nothing_is_forgotten(memora, vault):
@@ -212,12 +202,48 @@ def test_front_matter_that_is_not_understood_is_told_by_file_and_key_and_the_not
     assert {item["key"] for item in memora("import", vault, "--json").json["unread"]} == {"date", "pinned"}
 
 
+def test_a_changed_file_updates_its_note_and_history_keeps_the_older_text(memora, vault):
+    memora("import", vault)
+    old = all_notes(memora, below=vault)["plain.txt"]
+    write(vault, "plain.txt", "Other text")
+    assert outcome_of(memora("import", vault, "--json")) == (0, 5, 1)
+    new = all_notes(memora, below=vault)["plain.txt"]
+    assert (new["id"], new["uid"], new["body"]) == (old["id"], old["uid"], "Other text")
+    assert new["created_at"] == old["created_at"]
+    edit = memora("history", new["id"], "--json").json["changes"][-1]
+    assert (edit["action"], edit["before"]["body"]) == ("edit", old["body"])
+    assert memora("search", "Other text", "-n", 1, "--ids").out == f"{new['id']}\n"
+    assert len(all_notes(memora)) == 6
+
+
+def test_changed_front_matter_alone_updates_the_note(memora, tmp_path):
+    path = write(tmp_path / "vault", "a.md", "---\ntags: [one]\n---\nThe text\n")
+    memora("import", path)
+    write(tmp_path / "vault", "a.md", "---\ntags: [two]\ntitle: Named\ndate: 2024-05-03\n---\nThe text\n")
+    assert outcome_of(memora("import", path, "--json")) == (0, 0, 1)
+    (note,) = all_notes(memora).values()
+    assert (note["title"], note["topics"], note["created_at"][:10]) == ("Named", ["two"], "2024-05-03")
+    assert outcome_of(memora("import", path, "--json")) == (0, 1, 0)
+
+
+def test_what_a_person_edited_stays_until_the_file_itself_changes(memora, tmp_path):
+    path = write(tmp_path / "vault", "a.md", "From the file\n")
+    memora("import", path)
+    memora("edit", 1, "--body", "By hand", "--topic", "mine", "--no-embed")
+    assert outcome_of(memora("import", path, "--json")) == (0, 1, 0)
+    assert memora("list", "--json").json["notes"][0]["body"] == "By hand"
+    write(tmp_path / "vault", "a.md", "From the file again\n")
+    assert outcome_of(memora("import", path, "--json")) == (0, 0, 1)
+    memora("undo")
+    assert memora("list", "--json").json["notes"][0]["body"] == "By hand"
+
+
 def test_a_file_that_is_changed_back_is_current_with_what_it_says_now(memora, vault):
     for text in ("first text", "second text", "first text"):
         write(vault, "plain.txt", text)
         memora("import", vault)
     assert all_notes(memora, "--current", below=vault)["plain.txt"]["body"] == "first text"
-    assert outcome_of(memora("import", vault, "--json")) == (0, 0, 6)
+    assert outcome_of(memora("import", vault, "--json")) == (0, 6, 0)
 
 
 def test_a_file_is_the_same_from_whichever_folder_it_is_imported(memora, vault, tmp_path, monkeypatch):
@@ -296,7 +322,7 @@ def test_importing_json_lines_twice_adds_nothing_and_a_changed_line_is_another_n
     assert memora("import", path, "--json").json["unchanged"] == 3
     assert contents(home / "memora.db") == before
     lines(tmp_path, {"id": "a", "text": "one, corrected"}, {"id": "b", "text": "two"})
-    assert outcome_of(memora("import", path, "--json")) == (1, 0, 1)
+    assert outcome_of(memora("import", path, "--json")) == (1, 1, 0)
     bodies = {note["body"] for note in memora("list", "--current", "--json").json["notes"]}
     assert bodies == {"one", "one, corrected", "two", "three"}
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from memora_cli.errors import MemoraError, NoSuchNote
 from memora_cli.memory.writing import prepare
-from memora_cli.store import graph
+from memora_cli.store import supersessions
 from memora_cli.store.schema import VERSION
 from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters
@@ -96,7 +96,7 @@ def test_a_batch_is_written_whole_or_not_at_all(seeded):
 def test_a_note_is_there_for_others_once_its_id_is_told_and_not_before(memory):
     with open_at(memory.database.address) as other:
         with memory.database.write() as connection:
-            graph.supersede(connection, "default", 1, 2, NOW)
+            supersessions.supersede(connection, "default", 1, 2, NOW)
             assert graph_rows(other) == []
         assert graph_rows(other) == [(1, 2)]
         number = memory.add(Draft("text"), NOW, embed=False).id

@@ -40,4 +40,16 @@ def settle(
     context.obj = db
 
 
-from memora_cli.cli import capture, configuring, exporting, importing, look, models, search, upkeep, when  # noqa: E402, F401  # each file adds its commands to the app
+from memora_cli.cli import (  # noqa: E402, F401  # each file adds its commands to the app
+    backups,
+    capture,
+    change,
+    configuring,
+    exporting,
+    importing,
+    look,
+    models,
+    search,
+    upkeep,
+    when,
+)

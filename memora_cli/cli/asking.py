@@ -87,6 +87,9 @@ def ask(
     topic: TopicFilter = None,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only what happened since.")] = None,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help="Only what happened until.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option("--as-of", metavar="DATE", help="Answer with what was known then: a day or a time.")
+    ] = None,
     pinned: Pinned = False,
     current: Current = False,
     at: At = None,
@@ -120,7 +123,7 @@ def ask(
 ) -> Asked:
     """The query that the options mean."""
     from memora_cli.memory import Memory
-    from memora_cli.text.moments import read_window
+    from memora_cli.text.moments import last_moment, read_window
     from memora_cli.text.words import topic as normalise_topic
     from memora_cli.values import Filters, Query
 
@@ -135,6 +138,7 @@ def ask(
     present = now(at, week_start(config))
     first = read_window(since, present, week_start=week_start(config)) if since else None
     last = read_window(until, present, week_start=week_start(config)) if until else None
+    known = read_window(as_of, present, week_start=week_start(config)) if as_of else None
     memory = Memory(config)
     filters = Filters(
         space=memory.space,
@@ -143,6 +147,7 @@ def ask(
         since=(first.start or first.end) if first else None,
         until=(last.end or last.start) if last else None,
         pinned=pinned,
+        as_of=last_moment(known) if known else None,
     )
     if filters.since and filters.until and filters.since >= filters.until:
         raise Usage(f"no time lies between --since {since} and --until {until}: the one is later than the other")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,6 +18,8 @@ from memora_cli.cli.options import (
     Space,
     checked_kind,
     configure,
+    file_text,
+    note_id,
     now,
     open_memory,
     standard_input,
@@ -59,43 +64,65 @@ def add(
     pin: Annotated[bool, typer.Option("--pin", help="Pin the note.")] = False,
     supersedes: Annotated[
         list[int] | None,
-        typer.Option("--supersedes", metavar="ID", help="A note that this one replaces; may be repeated."),
+        typer.Option(
+            "--supersedes", metavar="ID", parser=note_id, help="A note that this one replaces; may be repeated."
+        ),
     ] = None,
+    file: Annotated[Path | None, typer.Option("--file", metavar="PATH", help="A file whose text is the note.")] = None,
     no_date: NoDate = False,
     space: Space = None,
     no_embed: NoEmbed = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add a note and print its id. The same text twice is one note: its id is printed again."""
-    if text is None:
-        raise EmptyNote
+    """Add a note and print its id. The same text twice is one note: its id is printed again.
+
+    Without a text, on a terminal, it is written in $VISUAL or $EDITOR.
+    """
     from memora_cli.memory import Memory
     from memora_cli.values import Draft
 
     config = configure(context, space)
     present = now(at, week_start(config))
-    body = standard_input() if text == "-" else text
-    happened = _happened(body, occurred, present, week_start(config), stated=not no_date)
-    draft = Draft(
-        body=body,
-        title=title,
-        topics=tuple(topic or ()),
-        kind=checked_kind(kind) or "world",
-        context=about,
-        created_at=present if at else None,
-        occurred=happened,
-        entities=tuple(entity or ()),
-        pinned=pin,
-        supersedes=tuple(supersedes or ()),
-    )
-    if not draft.body.strip():
-        raise EmptyNote
-    with Memory(config) as memory:
-        added = memory.add(draft, present, embed=not no_embed, force=force)
-        if pin and not added.created:
-            memory.pin([added.id], present, pinned=True)
+    with _given(text, file) as body:
+        happened = _happened(body, occurred, present, week_start(config), stated=not no_date)
+        draft = Draft(
+            body=body,
+            title=title,
+            topics=tuple(topic or ()),
+            kind=checked_kind(kind) or "world",
+            context=about,
+            created_at=present if at else None,
+            occurred=happened,
+            entities=tuple(entity or ()),
+            pinned=pin,
+            supersedes=tuple(supersedes or ()),
+        )
+        if not draft.body.strip():
+            raise EmptyNote
+        with Memory(config) as memory:
+            added = memory.add(draft, present, embed=not no_embed, force=force)
+            if pin and not added.created:
+                memory.pin([added.id], present, pinned=True)
     _print_added(added, as_json=as_json, also="; it is pinned now" if pin else "")
+
+
+@contextmanager
+def _given(text: str | None, file: Path | None) -> Iterator[str]:
+    """The text of a note: the one given, standard input for a dash, a file, or what is written in an editor."""
+    if text is not None and file is not None:
+        raise Usage("give the text of the note or --file, not both")
+    if file is not None:
+        yield file_text(file)
+    elif text is not None:
+        yield standard_input() if text == "-" else text
+    else:
+        from memora_cli.cli.editor import at_terminal, written
+
+        if not at_terminal():
+            raise EmptyNote
+        with written() as made:
+            yield made
 
 
 def _happened(text: str, occurred: str | None, at: datetime, week_start: int, *, stated: bool) -> Window | None:
@@ -140,24 +167,26 @@ def _print_json(added: Added) -> None:
 
 
 @app.command(epilog="Example: memora pin 12 15")
-def pin(context: typer.Context, ids: Ids, space: Space = None) -> None:
+def pin(context: typer.Context, ids: Ids, at: At = None, space: Space = None) -> None:
     """Pin notes: they get a bonus in every search."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, now(), pinned=True)
+        memory.pin(ids, now(at, week_start(memory.config)), pinned=True)
 
 
 @app.command(epilog="Example: memora unpin 12")
-def unpin(context: typer.Context, ids: Ids, space: Space = None) -> None:
+def unpin(context: typer.Context, ids: Ids, at: At = None, space: Space = None) -> None:
     """Take the pins off notes."""
     with open_memory(context, space) as memory:
-        memory.pin(ids, now(), pinned=False)
+        memory.pin(ids, now(at, week_start(memory.config)), pinned=False)
 
 
 @app.command(epilog='Example: memora supersede 5 --with "I drink tea now"')
 def supersede(
     context: typer.Context,
-    old: Annotated[int, typer.Argument(metavar="OLD", help="The note that no longer holds.")],
-    new: Annotated[int | None, typer.Argument(metavar="NEW", help="The note that holds instead.")] = None,
+    old: Annotated[int, typer.Argument(metavar="OLD", parser=note_id, help="The note that no longer holds.")],
+    new: Annotated[
+        int | None, typer.Argument(metavar="NEW", parser=note_id, help="The note that holds instead.")
+    ] = None,
     text: Annotated[str | None, typer.Option("--with", metavar="TEXT", help="A new note instead; - reads it.")] = None,
     topic: Annotated[
         list[str] | None, typer.Option("--topic", metavar="TOPIC", help="A topic of the new note; else those of OLD.")

@@ -35,7 +35,7 @@ def import_(
     space: Space = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add many notes. Importing the same twice adds nothing; a changed file takes the place of its older text."""
+    """Add many notes. Importing the same twice adds nothing; a changed file updates its note."""
     from memora_cli.memory import Memory
     from memora_cli.memory.importing import read, read_lines
     from memora_cli.render.terminal import say, warn
@@ -106,9 +106,9 @@ class Report:
         if isinstance(outcome, MemoraError):
             self.left.append(replace(taken.item, draft=None, record=None, problem=str(outcome)))
             return
-        self.updated += outcome.replaces is not None
-        self.added += outcome.created and outcome.replaces is None
-        self.unchanged += not outcome.created and outcome.replaces is None
+        self.added += outcome.created
+        self.updated += outcome.updated
+        self.unchanged += not (outcome.created or outcome.updated)
         self.waiting += bool(outcome.waits)
         self.waits = self.waits or outcome.waits
 
@@ -126,8 +126,8 @@ class Report:
             ids = " ".join(str(file.note_id) for file in self.gone)
             yield f"to forget what is gone: memora forget {ids}"
         if self.waits:
-            count = f"{self.waiting} of the" if self.waiting else "the"
-            yield f"no vectors yet for {count} new notes: {self.waits}; then run memora reindex"
+            count = f"{self.waiting} of these" if self.waiting else "these"
+            yield f"no vectors yet for {count} notes: {self.waits}; then run memora reindex"
 
     def summary(self) -> str:
         """The counts on one line."""

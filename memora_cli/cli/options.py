@@ -5,22 +5,36 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memora_cli.errors import Usage
 
+LONGEST_ID = 4000  # digits that Python reads as a number
+
 if TYPE_CHECKING:
     from memora_cli.config import Config
     from memora_cli.memory import Memory
+
+
+def note_id(text: str) -> int:
+    """The id that `12` or `#12` means. Raises `Usage`."""
+    digits = text.strip().removeprefix("#")
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > LONGEST_ID:
+        raise Usage(f'"{text}" is no note id: give its number, as 12 or #12')
+    return int(digits)
+
 
 Space = Annotated[
     str | None, typer.Option("--space", metavar="NAME", help='The space to work in; "default" if not set.')
 ]
 At = Annotated[str | None, typer.Option("--at", metavar="TIME", help="Take this as the present moment.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Ids = Annotated[list[int], typer.Argument(metavar="ID", help="Note ids, as search and list show them.")]
+Ids = Annotated[
+    list[int], typer.Argument(metavar="ID", parser=note_id, help="Note ids, as search and list show them: 12 or #12.")
+]
 TopicFilter = Annotated[
     list[str] | None, typer.Option("--topic", metavar="TOPIC", help="Only notes with this topic; may be repeated.")
 ]
@@ -84,6 +98,18 @@ def standard_input() -> str:
     from memora_cli.memory.importing import decode
 
     return decode(sys.stdin.buffer.read())
+
+
+def file_text(path: Path) -> str:
+    """All of a file as text, of standard input for a dash. Raises `Usage` where it cannot be read."""
+    from memora_cli.memory.importing import decode
+
+    if str(path) == "-":
+        return standard_input()
+    try:
+        return decode(path.read_bytes())
+    except OSError as error:
+        raise Usage(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def checked_kind(kind: str | None) -> str | None:

@@ -8,6 +8,7 @@ import typer
 
 from memora_cli.cli.app import app
 from memora_cli.cli.asking import Answer, asking
+from memora_cli.cli.options import note_id
 
 
 @app.command(epilog='Example: memora search "What did Alice do last spring?"')
@@ -37,7 +38,9 @@ def search(answer: Answer) -> None:
 @asking
 def explain(
     answer: Answer,
-    note: Annotated[int | None, typer.Option("--note", metavar="ID", help="Explain one note, found or not.")] = None,
+    note: Annotated[
+        int | None, typer.Option("--note", metavar="ID", parser=note_id, help="Explain one note, found or not.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Show all rows of all tables.")] = False,
 ) -> None:
     """Show every number of a search, from ranks to what was cut. As JSON lines: the scores of a note a line."""

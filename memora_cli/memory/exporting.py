@@ -32,23 +32,27 @@ def read_records(connection: Connection, filters: Filters, *, current_only: bool
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
         found = notes.fetch(connection, space, chunk)
-        dated = records.dated(connection, space, chunk)
+        files = records.files(connection, space, chunk)
         entities = records.explicit_entities(connection, space, chunk)
         links = records.stated_links(connection, space, chunk)
         replaced = records.replaced(connection, space, chunk)
         pending = records.pending(connection, space, chunk)
-        others = {other for items in links.values() for other, _, _ in items}
+        others = {link.target for items in links.values() for link in items}
         others |= {other for items in replaced.values() for other, _ in items}
         uids = records.uids(connection, space, others)
         for note_id in chunk:
-            bonds = [Bond(other, uids[other], relation, weight) for other, relation, weight in links.get(note_id, ())]
+            bonds = [
+                Bond(link.target, uids[link.target], link.relation, link.weight, link.origin)
+                for link in links.get(note_id, ())
+            ]
             bonds += [Bond(old, uids[old], "supersedes", at=at) for old, at in replaced.get(note_id, ())]
             yield Record(
                 found[note_id],
-                note_id in dated,
+                files[note_id].dated,
                 tuple(entities.get(note_id, ())),
                 tuple(bonds),
                 tuple(pending.get(note_id, ())),
+                files[note_id].file_hash,
             )
 
 

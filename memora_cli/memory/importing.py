@@ -64,11 +64,18 @@ def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:
     except OSError as error:
         raise Usage(f"{path} cannot be read: {error.strerror}") from None
     if is_folder:
+        exported: list[Item] = []
         for file in files(path):
             if isinstance(file, Left):
                 yield Item(file.name, problem=file.reason, harmless=file.harmless)
+                continue
+            item = _read_markdown(file, file.relative_to(path).as_posix(), at, week_start)
+            if item.record:
+                exported.append(item)
             else:
-                yield _read_markdown(file, file.relative_to(path).as_posix(), at, week_start)
+                yield item
+        # In the order in which they were added, so that what depends on it comes out as it was.
+        yield from sorted(exported, key=lambda item: item.record.note.id if item.record else 0)
     elif path.suffix.lower() in LINES:
         try:
             with path.open("rb") as stream:

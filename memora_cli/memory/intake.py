@@ -14,7 +14,7 @@ from memora_cli.memory.importing import Item, identity
 from memora_cli.memory.linking import Linking, refer
 from memora_cli.memory.restoring import Restoring, restorable
 from memora_cli.memory.writing import BATCH, Added, Prepared, prepare
-from memora_cli.store import sources
+from memora_cli.store import changes, sources
 from memora_cli.store.database import Database
 from memora_cli.text.words import normalise
 
@@ -36,10 +36,10 @@ class Gone:
 
 
 class Intake:
-    """One import: what is common to all of its batches.
+    """One import: what is common to all of its batches, which are one change that is taken back as one.
 
-    `write` writes prepared notes, `embed` gives notes their vectors and says why it could not; `into` is the space that
-    exported notes go to, None for the one each came from.
+    `write` writes prepared notes as a part of that change, `embed` gives notes their vectors and says why it could not;
+    `into` is the space that exported notes go to, None for the one each came from.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Intake:
         space: str,
         at: datetime,
         week_start: int,
-        write: Callable[[Sequence[Prepared]], list[Added]],
+        write: Callable[[Sequence[Prepared], changes.Batch], list[Added]],
         embed: Callable[[str, Sequence[int]], str],
         into: str | None = None,
     ) -> None:
@@ -57,7 +57,8 @@ class Intake:
         self._write = write
         self._embed = embed
         self._into = into
-        self._restoring = Restoring(database, at, week_start)
+        self._change = changes.Batch()
+        self._restoring = Restoring(database, at, week_start, self._change)
         self._pages: list[Linking] = []
         self.unrelated: list[str] = []
         """The relations of exported notes that could not be made, and why."""
@@ -92,7 +93,7 @@ class Intake:
                     drafts[place] = prepare(item.draft)
             except MemoraError as error:
                 outcome[place] = error
-        outcome |= dict(zip(drafts, self._write(list(drafts.values())) if drafts else (), strict=True))
+        outcome |= dict(zip(drafts, self._write(list(drafts.values()), self._change) if drafts else (), strict=True))
         outcome |= dict(zip(records, self._restoring.write(list(records.values())) if records else (), strict=True))
         return [outcome[place] for place in range(len(batch))]
 

@@ -26,6 +26,7 @@ class Bond:
     uid: str
     relation: str
     weight: float = 1.0
+    origin: str = "derived"
     at: datetime | None = None
 
 
@@ -34,7 +35,7 @@ class Record:
     """A note with all that is not found in its text.
 
     `entities` are the names that were given with it, `bonds` its links and supersessions, `pending` the `(relation,
-    folded title)` of links that wait for their target.
+    folded title)` of links that wait for their target, `file_hash` what its file held.
     """
 
     note: Note
@@ -42,6 +43,7 @@ class Record:
     entities: tuple[str, ...] = ()
     bonds: tuple[Bond, ...] = ()
     pending: tuple[tuple[str, str], ...] = ()
+    file_hash: str = ""
 
 
 def to_line(record: Record) -> dict[str, Any]:
@@ -62,9 +64,10 @@ def to_line(record: Record) -> dict[str, Any]:
         "occurred_end": _stamp(note.occurred_end),
         "pinned": note.pinned,
         "source": note.source,
+        "file_hash": record.file_hash,
         "entities": list(record.entities),
         "links": [
-            {"id": bond.id, "uid": bond.uid, "relation": bond.relation, "weight": bond.weight}
+            {"id": bond.id, "uid": bond.uid, "relation": bond.relation, "weight": bond.weight, "origin": bond.origin}
             for bond in record.bonds
             if bond.relation != "supersedes"
         ],
@@ -112,6 +115,7 @@ def from_line(line: Mapping[str, Any]) -> Record:
             _text(item, "uid"),
             _text(item, "relation"),
             _number(item.get("weight", 1.0), "links"),
+            _text(item, "origin") or "derived",
         )
         for item in _objects(line, "links")
     )
@@ -125,7 +129,14 @@ def from_line(line: Mapping[str, Any]) -> Record:
         for item in _objects(line, "supersedes")
     )
     pending = tuple((_text(item, "relation"), _text(item, "title")) for item in _objects(line, "pending"))
-    return Record(note, _truth(line.get("dated", True), "dated"), _texts(line, "entities"), links + supersedes, pending)
+    return Record(
+        note,
+        _truth(line.get("dated", True), "dated"),
+        _texts(line, "entities"),
+        links + supersedes,
+        pending,
+        _text(line, "file_hash"),
+    )
 
 
 def _stamp(moment: datetime | None) -> str | None:

@@ -77,5 +77,4 @@ def refer(connection: Connection, space: str, pages: Sequence[Linking]) -> None:
             gone[page.note_id].update(held - wanted)
     graph.link(connection, space, fresh)
     for note_id, targets in gone.items():
-        if targets:
-            graph.unlink(connection, space, note_id, targets, graph.REFERENCE)
+        graph.unlink(connection, space, [graph.Link(note_id, target, graph.REFERENCE, 1.0) for target in targets])

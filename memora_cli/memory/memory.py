@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection
-
 from memora_cli import pipeline
 from memora_cli.config import Config, models_folder
-from memora_cli.errors import ModelUnusable
+from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory import changing
-from memora_cli.memory.reindexing import Batch, embed_waiting, reindex
+from memora_cli.memory.changer import Changer
+from memora_cli.memory.reindexing import embed_waiting
 from memora_cli.memory.writing import Added, Prepared, prepare, require, supersede, write
-from memora_cli.models import Embedder, Reranker, find_model, find_model_id, load_embedder, load_reranker
-from memora_cli.models.folder import ModelKind, read_folder
+from memora_cli.models import Reranker, load_reranker
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
-from memora_cli.store import counts, graph, marks, notes, vectors
+from memora_cli.store import changes, counts, graph, notes, supersessions, vectors
 from memora_cli.store.database import Database, open_database
 from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
-from memora_cli.values import Account, Draft, Filters, Floors, Note, Query, Settings, Trace
+from memora_cli.values import Account, Draft, Filters, Floors, Note, Query, Trace
 
 if TYPE_CHECKING:
     from memora_cli.memory.intake import Gone, Intake
@@ -76,15 +74,13 @@ def time_parser(config: Config) -> TimeParser:
     return Rules(first_weekday(config.week_start, config.locale))
 
 
-class Memory:
+class Memory(Changer):
     """An open memory in one space."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.space = normalise(config.space)
         self.database: Database = open_database(config.db)
-        self.places = (models_folder(),)
-        self._others: dict[str, Embedder] = {}
 
     def close(self) -> None:
         """Let go of the database."""
@@ -97,11 +93,6 @@ class Memory:
         self.close()
 
     @functools.cached_property
-    def embedder(self) -> Embedder:
-        """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_embedder(self.config.embedder, self.places)
-
-    @functools.cached_property
     def reranker(self) -> Reranker:
         """The configured cross-encoder, loaded when first needed. Raises `ModelUnusable`."""
         return self._reranker_loading.result()
@@ -111,7 +102,7 @@ class Memory:
         """The cross-encoder being loaded beside other work."""
         loader = ThreadPoolExecutor(1)
         try:
-            return loader.submit(load_reranker, self.config.reranker, self.places)
+            return loader.submit(load_reranker, self.config.reranker, (models_folder(),))
         finally:
             loader.shutdown(wait=False)
 
@@ -129,26 +120,25 @@ class Memory:
         return self._write([prepare(draft) for draft in drafts], at, embed=embed, force=force)
 
     def _write(
-        self, prepared: Sequence[Prepared], at: datetime, *, embed: bool = True, force: bool = False
+        self,
+        prepared: Sequence[Prepared],
+        at: datetime,
+        *,
+        embed: bool = True,
+        force: bool = False,
+        change: changes.Batch | None = None,
     ) -> list[Added]:
-        embedder, waits, link_floor = None, "", Floors().link
-        try:
-            if embed:
-                embedder, link_floor = self._writing(self.space)
-        except ModelUnusable as error:
-            waits = str(error)
-        week_start = first_weekday(self.config.week_start, self.config.locale)
+        embedder, waits = self._embedder(embed)
         added = write(
-            self.database,
-            self.space,
-            prepared,
-            at,
-            embedder,
-            force=force,
-            week_start=week_start,
-            link_floor=link_floor,
+            self.database, self.space, prepared, at, embedder, force=force, week_start=self._week, change=change
         )
-        return [replace(one, waits=waits) if one.created else one for one in added]
+        results = []
+        for one, ready in zip(added, prepared, strict=True):
+            if one.updated:
+                updated = self._edit(one.id, changing.newer_file(ready.draft), at, embedder, ready.file_hash, change)
+                one = replace(one, updated=updated, waits=waits if updated else "")
+            results.append(replace(one, waits=waits) if one.created else one)
+        return results
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -156,12 +146,12 @@ class Memory:
         Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
         """
         with self.database.write() as connection:
-            changing.keep(connection, self.space, supersede(connection, self.space, [old], new, at), at)
+            changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
     def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
         """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:
-            changing.keep(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
+            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -184,8 +174,7 @@ class Memory:
         wanted = self._model_id("embedder")
         if trace.backend.embedder in (None, wanted):
             return trace
-        with self.database.read() as connection:
-            return replace(trace, awaited=wanted, waiting=vectors.waiting(connection, self.space, wanted))
+        return replace(trace, awaited=wanted, waiting=self.waiting())
 
     def account(self, trace: Trace, note_id: int) -> Account:
         """What became of one note in a search, also when it was not returned. Raises `NoSuchNote`."""
@@ -193,7 +182,7 @@ class Memory:
             (found for found in enumerate(trace.candidates, start=1) if found[1].note.id == note_id), (None, None)
         )
         with self.database.read() as connection:
-            note = require(connection, self.space, [note_id])[note_id]
+            note = require(connection, self.space, [note_id], trace.query.filters.as_of)[note_id]
             model = trace.backend.embedder or ""
             source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists, trace.floors)
             verdicts = probe(source, note_id)
@@ -213,7 +202,7 @@ class Memory:
         with self.database.read() as connection:
             found = require(connection, self.space, ids)
             entities = graph.entities_of(connection, self.space, ids)
-            replaced = graph.predecessors(connection, self.space, ids)
+            replaced = supersessions.predecessors(connection, self.space, ids)
             edges = graph.edges(connection, self.space, ids, hub=0)
         return [
             NoteView(
@@ -239,19 +228,29 @@ class Memory:
             self.space,
             at,
             first_weekday(self.config.week_start, self.config.locale),
-            lambda prepared: self._write(prepared, at, embed=embed),
+            lambda prepared, change: self._write(prepared, at, embed=embed, change=change),
             self._embed_notes if embed else lambda _space, _ids: "",
             None if into is None else normalise(into),
         )
 
+    def import_all(
+        self, drafts: Iterable[tuple[str, Draft]], at: datetime
+    ) -> Iterator[tuple[str, Added | MemoraError]]:
+        """Remember named drafts as one change; what became of each, in order, after its batch is committed."""
+        from memora_cli.memory.importing import Item
+
+        items = (Item(name, draft=draft) for name, draft in drafts)
+        return ((taken.item.name, taken.outcome) for taken in self.intake(at).take(items))
+
     def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
         """Give notes the vectors they lack; why that could not be, empty when it was done."""
+        embedder, waits = self._embedder(True, space)
         try:
-            embedder, link_floor = self._writing(space)
-            embed_waiting(self.database, space, embedder, ids, link_floor)
+            if embedder:
+                embed_waiting(self.database, space, embedder, ids)
         except ModelUnusable as error:
             return str(error)
-        return ""
+        return waits
 
     def gone(self, folder: Path, seen: Collection[str]) -> list[Gone]:
         """The files below a folder that notes came from and that are no longer there; `seen` are known to be."""
@@ -264,74 +263,6 @@ class Memory:
         from memora_cli.memory.exporting import export
 
         return export(self.database, filters, current_only=current_only, every_space=every_space)
-
-    def reindex(self) -> Iterator[Batch]:
-        """Make the indexes anew, and the vectors that notes lack; see `reindexing.reindex`. Raises `ModelUnusable`."""
-
-        def floors(connection: Connection, model: str) -> Floors:
-            return self.floors(connection, model, Settings())
-
-        return reindex(self.database, self.space, self.embedder, floors)
-
-    def floors(self, connection: Connection, model: str, settings: Settings, space: str | None = None) -> Floors:
-        """The floors of the model with that id: what the settings say, else what was chosen for it or estimated."""
-        folder = find_model_id(model, self.places)
-        held = folder.floors if folder and folder.floors else Floors()
-        if held.origin != "chosen":
-            held = marks.floors(connection, space or self.space, model) or held
-        if settings.semantic_floor is None and settings.entry_floor is None:
-            return held
-        return replace(
-            held,
-            semantic=held.semantic if settings.semantic_floor is None else settings.semantic_floor,
-            entry=held.entry if settings.entry_floor is None else settings.entry_floor,
-            origin="settings",
-        )
-
-    def waiting(self) -> int:
-        """How many notes have no vector of the configured embedder yet."""
-        with self.database.read() as connection:
-            return vectors.waiting(connection, self.space, self._model_id("embedder"))
-
-    def answered_by(self, model: str) -> list[str]:
-        """The spaces in which the vectors of the model with that id answer."""
-        wanted = self._model_id("embedder")
-        with self.database.read() as connection:
-            spaces = vectors.spaces(connection, model)
-            return [space for space in spaces if vectors.answering(connection, space, wanted) == model]
-
-    def _answering(self, connection: Connection, space: str | None = None) -> Embedder:
-        """The embedder whose vectors answer: the configured one, or while its vectors are made the one before it.
-
-        Raises `ModelUnusable`.
-        """
-        if "embedder" not in self.__dict__:
-            read_folder(find_model(self.config.embedder, self.places), "embedder")
-        wanted = self._model_id("embedder")
-        answering = vectors.answering(connection, space or self.space, wanted)
-        if answering != wanted and answering not in self._others:
-            try:
-                if folder := find_model_id(answering, self.places):
-                    self._others[answering] = load_embedder(str(folder.path))
-            except ModelUnusable:  # then its vectors are of no use, and those of the configured one answer
-                pass
-        return self._others.get(answering) or self.embedder
-
-    def _writing(self, space: str) -> tuple[Embedder, float]:
-        """The embedder whose vectors make a new note findable, and its floor for links. Raises `ModelUnusable`."""
-        with self.database.read() as connection:
-            embedder = self._answering(connection, space)
-            return embedder, self.floors(connection, embedder.id, self.config.settings, space).link
-
-    def _model_id(self, kind: ModelKind) -> str:
-        """The id of a configured model, read without loading it; its name when it cannot be read."""
-        if kind in self.__dict__:
-            return str(self.__dict__[kind].id)
-        name: str = getattr(self.config, kind)
-        try:
-            return read_folder(find_model(name, self.places), kind).id
-        except ModelUnusable:
-            return name
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""

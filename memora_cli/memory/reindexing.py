@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sqlalchemy import Connection
 
 from memora_cli.errors import ModelUnusable
-from memora_cli.memory.writing import BATCH, alike, insert_vectors
+from memora_cli.memory.writing import BATCH, nearest_links
 from memora_cli.models import EMBEDDER, Embedder, load_embedder
 from memora_cli.models.floors import carry_over
 from memora_cli.rank.read import passage_text
-from memora_cli.store import graph, marks, notes, vectors
+from memora_cli.store import graph, marks, notes, texts, vectors
 from memora_cli.store.database import Database
 from memora_cli.values import Floors
-
-if TYPE_CHECKING:
-    import numpy
-    from numpy.typing import NDArray
 
 LEAST_NOTES = 20  # fewer say nothing about how a model spreads its cosines
 MOST_NOTES = 200  # their 19,900 pairs are enough to know the share of a floor
@@ -35,67 +31,64 @@ class Batch:
 
 
 def reindex(
-    database: Database, space: str, embedder: Embedder, floors: Callable[[Connection, str], Floors]
+    database: Database, space: str, embedder: Embedder, floors: Callable[[Connection], Floors]
 ) -> Iterator[Batch]:
     """Make the indexes anew, the vectors that notes lack, and floors and links by them; every batch is committed.
 
-    While vectors of other models are there, these go on answering: the new ones are put beside them, and when no note
-    lacks one, a single transaction takes the others away. A reindex that was stopped goes on where it was.
-    `floors` are those of a model with that id.
+    While vectors of other models are there, these go on answering: the new ones are put beside them, and when no text
+    lacks one, a single transaction takes the others away. A reindex that was stopped goes on where it was. `floors`
+    are those that the embedder has so far.
     """
     with database.write() as connection:
         database.index.rebuild(connection, space, embedder.id)
         waiting = vectors.waiting(connection, space, embedder.id)
     while True:
-        yield from _embed(database, space, embedder, floors, waiting)
+        yield from _embed(database, space, embedder, waiting)
         estimated = _estimate(database, space, embedder, floors)
         with database.write() as connection:
-            if not vectors.waiting(connection, space, embedder.id):
+            if not vectors.lacking(connection, space, embedder.id, 1, past=True):
                 _take_over(database, connection, space, embedder.id, estimated)
                 break
-    yield from _link(database, space, embedder.id, floors)
+    yield from _link(database, space, embedder.id)
 
 
-def _embed(
-    database: Database, space: str, embedder: Embedder, floors: Callable[[Connection, str], Floors], waiting: int
-) -> Iterator[Batch]:
+def _embed(database: Database, space: str, embedder: Embedder, waiting: int) -> Iterator[Batch]:
     while True:
         with database.read() as connection:
-            ids = vectors.lacking(connection, space, embedder.id, BATCH)
-            alone = not [model for model in vectors.models(connection, space) if model != embedder.id]
-            least = floors(connection, embedder.id)
+            ids = vectors.lacking(connection, space, embedder.id, BATCH, past=True)
         if not ids:
             return
-        done = embed_waiting(database, space, embedder, ids, least.link if alone else None)
-        yield Batch("vectors", done, waiting)
+        yield Batch("vectors", embed_waiting(database, space, embedder, ids), waiting)
 
 
-def embed_waiting(
-    database: Database, space: str, embedder: Embedder, note_ids: Sequence[int], link_floor: float | None
-) -> int:
-    """Give these notes the vectors they lack, and links unless `link_floor` is None; how many notes got any."""
+def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
+    """Give these notes the vectors they lack, in one transaction; how many that are there got any.
+
+    Links by meaning are made only when no other model answers: they are made anew when this one takes over.
+    """
     with database.read() as connection:
-        found = notes.fetch(connection, space, note_ids)
-        spans = notes.passages_of(connection, space, list(found))
-    texts = [
-        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
-    ]
-    matrix = embedder.embed(texts)
+        read = texts.of_notes(connection, space, note_ids)
+    matrix = embedder.embed([passage_text(title, text) for held in read.values() for _, title, text in held])
     with database.write() as connection:
-        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
-        start = 0
-        for note in found.values():
-            rows = matrix[start : start + len(spans[note.id])]
-            start += len(rows)
-            if note.id not in waiting:
+        now = texts.of_notes(connection, space, note_ids)
+        alone = vectors.models(connection, space) in ([], [embedder.id])
+        standing = notes.standing(connection, space, note_ids)
+        start, done = 0, 0
+        for note_id, held in read.items():
+            rows = matrix[start : start + len(held)]
+            start += len(held)
+            if now.get(note_id) != held:  # it was changed meanwhile, and is for the next batch
                 continue
-            if link_floor is None:
-                passages = [span.id for span in spans[note.id]]
-                vectors.write(database, connection, space, embedder.id, passages, rows)
-            else:
-                links = insert_vectors(database, connection, space, embedder.id, note.id, rows, link_floor)
-                graph.link(connection, space, links)
-    return len(waiting)
+            known = vectors.of_passages(connection, space, embedder.id, [number for number, _, _ in held])
+            fresh = [place for place, (number, _, _) in enumerate(held) if number not in known]
+            if not fresh:
+                continue
+            numbers = [held[place][0] for place in fresh]
+            vectors.write(database, connection, space, embedder.id, numbers, rows[fresh], indexed=note_id > 0)
+            done += note_id in standing
+            if alone and note_id in standing:
+                graph.link(connection, space, nearest_links(database, connection, space, embedder.id, note_id))
+    return done
 
 
 def _take_over(database: Database, connection: Connection, space: str, model: str, estimated: Floors | None) -> None:
@@ -111,7 +104,7 @@ def _take_over(database: Database, connection: Connection, space: str, model: st
         marks.put(connection, space, {marks.LINKED: 0})
 
 
-def _link(database: Database, space: str, model: str, floors: Callable[[Connection, str], Floors]) -> Iterator[Batch]:
+def _link(database: Database, space: str, model: str) -> Iterator[Batch]:
     """Link notes that mean nearly the same, batch by batch from the mark that says how far this has come."""
     of = None
     while True:
@@ -119,59 +112,38 @@ def _link(database: Database, space: str, model: str, floors: Callable[[Connecti
             linked = marks.read(connection, space, marks.LINKED)
             if linked is None:
                 return
-            ids = notes.after(connection, space, linked, BATCH)
-            of = notes.count_after(connection, space, linked) if of is None else of
-            link_floor = floors(connection, model).link
-            for note_id, matrix in _matrices(connection, space, model, ids).items():
-                graph.link(connection, space, alike(database, connection, space, model, note_id, matrix, link_floor))
+            ids = texts.after(connection, space, linked, BATCH)
+            of = texts.count_after(connection, space, linked) if of is None else of
+            for note_id in ids:
+                graph.link(connection, space, nearest_links(database, connection, space, model, note_id))
             marks.put(connection, space, {marks.LINKED: ids[-1] if ids else None})
         yield Batch("links", len(ids), of)
 
 
-def _matrices(
-    connection: Connection, space: str, model: str, note_ids: Sequence[int]
-) -> dict[int, NDArray[numpy.float32]]:
-    """The stored vectors of each note that has any."""
-    import numpy
-
-    spans = notes.passages_of(connection, space, note_ids)
-    stored = vectors.read(connection, space, model, [span.id for held in spans.values() for span in held])
-    found = {}
-    for note_id, held in spans.items():
-        rows = [numpy.frombuffer(stored[span.id], "<f4") for span in held if span.id in stored]
-        if rows:
-            found[note_id] = numpy.array(rows, numpy.float32)
-    return found
-
-
 def _estimate(
-    database: Database, space: str, embedder: Embedder, floors: Callable[[Connection, str], Floors]
+    database: Database, space: str, embedder: Embedder, floors: Callable[[Connection], Floors]
 ) -> Floors | None:
     """Floors carried over from the bundled embedder on notes spread over the space; None for chosen ones or few notes.
 
     Vectors of the bundled embedder are taken where the space has them, and made where it has not.
     """
+    import numpy
+
     with database.read() as connection:
-        if floors(connection, embedder.id).origin == "chosen":
+        if floors(connection).origin == "chosen":
             return None
-        ids = notes.spread(connection, space, MOST_NOTES)
-        ours = _matrices(connection, space, embedder.id, ids)
+        read = texts.of_notes(connection, space, texts.spread(connection, space, MOST_NOTES))
+        first = {held[0][0]: passage_text(*held[0][1:]) for held in read.values()}
+        ours = vectors.of_passages(connection, space, embedder.id, list(first))
         if len(ours) < LEAST_NOTES:
             return None
         try:
             known = load_embedder(EMBEDDER)
         except ModelUnusable:
             return None
-        theirs = _matrices(connection, space, known.id, list(ours))
-        missing = notes.fetch(connection, space, [note_id for note_id in ours if note_id not in theirs])
-        spans = notes.passages_of(connection, space, list(missing))
-    import numpy
-
-    texts = [
-        passage_text(note.title, note.body[spans[note.id][0].start : spans[note.id][0].end])
-        for note in missing.values()
-    ]
-    made = dict(zip(missing, known.embed(texts), strict=True))
-    both = [note_id for note_id in ours if note_id in theirs or note_id in made]
-    first = [theirs[note_id][0] if note_id in theirs else made[note_id] for note_id in both]
-    return carry_over(numpy.array(first), Floors(), numpy.array([ours[note_id][0] for note_id in both]))
+        theirs = vectors.of_passages(connection, space, known.id, list(ours))
+    missing = [number for number in ours if number not in theirs]
+    made = dict(zip(missing, known.embed([first[number] for number in missing]), strict=True))
+    both = [made[number] if number in made else numpy.frombuffer(theirs[number], "<f4") for number in ours]
+    unknown = numpy.array([numpy.frombuffer(blob, "<f4") for blob in ours.values()])
+    return carry_over(numpy.array(both), Floors(), unknown)

@@ -9,15 +9,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
-from memora_cli.errors import MemoraError
+from memora_cli.errors import MemoraError, Usage
 from memora_cli.memory.lines import Bond, Record
-from memora_cli.memory.writing import MENTIONS_WITHIN, MOST_MENTIONS, Added, Prepared, prepare, supersede
-from memora_cli.store import changes, graph, notes, records, sources, times
+from memora_cli.memory.writing import Added, Prepared, entities_of, mention_times, prepare, supersede
+from memora_cli.store import changes, graph, notes, records, sources
 from memora_cli.store.database import Database
-from memora_cli.text.dates import find_windows
-from memora_cli.text.entities import entity_key, extract
 from memora_cli.text.words import search_text
-from memora_cli.values import Draft, Note, Window
+from memora_cli.values import Draft, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,9 @@ def restorable(record: Record, into: str | None) -> Restorable:
 class Restoring:
     """One import of exported notes: which id each got, and the relations that are made when all are there."""
 
-    def __init__(self, database: Database, at: datetime, week_start: int) -> None:
+    def __init__(self, database: Database, at: datetime, week_start: int, change: changes.Batch) -> None:
         self._database = database
+        self._change = change
         self._at = at
         self._week_start = week_start
         self._ids: dict[tuple[str, str], int] = {}
@@ -63,26 +62,35 @@ class Restoring:
         with database.read() as connection:
             self._free_above = records.last_id(connection, "note")
 
-    def write(self, batch: Sequence[Restorable]) -> list[Added]:
-        """Write the notes in one transaction; one whose uid or text was there before the import stays as it is."""
+    def write(self, batch: Sequence[Restorable]) -> list[Added | MemoraError]:
+        """Write the notes in one transaction; one whose uid or text was there before the import stays as it is.
+
+        An error stands for a note that is there with another text.
+        """
         with self._database.write() as connection:
             added = [self._write(connection, one) for one in batch]
             made: dict[str, list[changes.Entry]] = defaultdict(list)
             for one, result in zip(batch, added, strict=True):
-                made[one.space] += [changes.Entry("add", result.id)] if result.created else []
-            number = changes.begin(connection) if any(made.values()) else changes.BEFORE_KEPT
+                if isinstance(result, Added) and result.created:
+                    made[one.space].append(changes.Entry("add", result.id))
             for space, entries in made.items():
-                changes.record(connection, space, number, entries, self._at)
+                changes.record(connection, space, entries, self._at, self._change)
         for one, result in zip(batch, added, strict=True):
+            if not isinstance(result, Added):
+                continue
             self._ids[one.space, one.record.note.uid] = result.id
             self._bonds += [(one.space, result.id, bond) for bond in one.record.bonds]
             if result.created:
                 self._created[one.space].append(result.id)
         return added
 
-    def _write(self, connection: Connection, one: Restorable) -> Added:
+    def _write(self, connection: Connection, one: Restorable) -> Added | MemoraError:
         space, record, prepared = one.space, one.record, one.prepared
         known = records.by_uid(connection, space, [record.note.uid]).get(record.note.uid)
+        if known and known[1] != prepared.content_hash:
+            return Usage(
+                f"note {known[0]} is this one with another text, and keeps it: memora edit {known[0]} changes it"
+            )
         same = known[0] if known else sources.find_text(connection, space, prepared.content_hash, record.note.source)
         if same is not None and same not in self._written:
             return Added(same, created=False)
@@ -104,24 +112,18 @@ class Restoring:
             tokens=prepared.tokens,
         )
         words = (search_text(note.title), search_text(" ".join(note.topics)), search_text(note.body))
-        notes.write(connection, [notes.Row(note, prepared.content_hash, record.dated, prepared.passages, words)])
-        found = extract(note.title, note.body, note.topics, draft.entities)
-        graph.mention(connection, space, {note_id: [(entity_key(item.name), item.name, item.source) for item in found]})
-        self._place_in_time(connection, space, note, record.dated)
+        row = notes.Row(note, prepared.content_hash, record.dated, prepared.passages, words, record.file_hash)
+        notes.write(connection, [row])
+        graph.mention(connection, space, {note_id: entities_of(draft)})
+        zone = self._at.tzinfo
+        mention_times(connection, space, note_id, draft, note.created_at, zone, self._week_start)
+        if record.dated:
+            event_at = note.occurred_start or note.created_at
+            graph.link(connection, space, graph.near_in_time(connection, space, note_id, event_at))
         for relation, title in record.pending:
             graph.link_pending(connection, space, note_id, relation, title)
         self._written.add(note_id)
         return Added(note_id, created=True)
-
-    def _place_in_time(self, connection: Connection, space: str, note: Note, dated: bool) -> None:
-        """Record the times that the text mentions, and link the note to what happened near it."""
-        text = f"{note.title}\n{note.body}"[:MENTIONS_WITHIN]
-        as_of = note.created_at.astimezone(self._at.tzinfo)
-        said = find_windows(text, as_of, week_start=self._week_start, sure_only=True)
-        times.mention(connection, space, note.id, said[:MOST_MENTIONS])
-        if dated:
-            event_at = note.occurred_start or note.created_at
-            graph.link(connection, space, graph.near_in_time(connection, space, note.id, event_at))
 
     def relate(self) -> Iterator[str]:
         """Make the links and supersessions in one transaction; yields what could not be made, and why."""
@@ -143,10 +145,10 @@ class Restoring:
                     except MemoraError as error:
                         yield str(error)
                         continue
-                    if entries:
-                        changes.record(connection, space, changes.begin(connection), entries, bond.at or self._at)
+                    changes.record(connection, space, entries, bond.at or self._at, self._change)
                 else:
-                    graph.link(connection, space, [graph.Link(note_id, other, bond.relation, bond.weight)])
+                    link = graph.Link(note_id, other, bond.relation, bond.weight, bond.origin)
+                    graph.link(connection, space, [link])
 
     def created(self) -> Mapping[str, list[int]]:
         """The ids of the notes that were written, by space."""

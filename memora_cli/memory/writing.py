@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
-from memora_cli.store import changes, conditions, graph, notes, sources, times, vectors
+from memora_cli.store import changes, conditions, graph, marks, notes, sources, supersessions, times, vectors
 from memora_cli.store.database import Database, IndexUnavailable
 from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
@@ -22,7 +22,7 @@ from memora_cli.text.passages import split
 from memora_cli.text.tokens import count_tokens
 from memora_cli.text.words import normalise, search_text
 from memora_cli.text.words import topic as normalise_topic
-from memora_cli.values import Draft, Note
+from memora_cli.values import Draft, Floors, Note
 
 if TYPE_CHECKING:
     import numpy
@@ -32,7 +32,6 @@ BATCH = 64  # notes that are written, or given vectors, in one transaction
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 MENTIONS_WITHIN = 20_000  # characters of a text in which mentioned times are looked for
 MOST_MENTIONS = 50
-LARGEST_ID = 2**63 - 1  # of any database
 NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may be of one note
 
 
@@ -40,12 +39,13 @@ NEIGHBOURS = 24  # passages asked for to find the nearest notes, as several may 
 class Added:
     """What became of a draft: the id of its note, and whether it is new.
 
-    `replaces` is an older text of its source; `waits` says why it has no vectors yet, empty when it has.
+    `updated` says that the note has the newer text of its file now; `waits` why it has no vectors yet, empty when it
+    has.
     """
 
     id: int
     created: bool
-    replaces: int | None = None
+    updated: bool = False
     waits: str = ""
 
 
@@ -58,6 +58,7 @@ class Prepared:
     passages: tuple[tuple[int, int], ...]
     texts: tuple[str, ...]
     tokens: int
+    file_hash: str = ""
 
 
 def prepare(draft: Draft) -> Prepared:
@@ -70,30 +71,45 @@ def prepare(draft: Draft) -> Prepared:
         raise NoteTooLong(size, SIZE_CAP)
     spans = tuple((span.start, span.end) for span in split(body))
     topics = tuple(dict.fromkeys(found for found in map(normalise_topic, draft.topics) if found))
+    draft = replace(
+        draft,
+        body=body,
+        title=title,
+        topics=topics,
+        context=normalise(draft.context),
+        entities=tuple(map(normalise, draft.entities)),
+        source=normalise(draft.source),
+    )
     return Prepared(
-        draft=replace(
-            draft,
-            body=body,
-            title=title,
-            topics=topics,
-            context=normalise(draft.context),
-            entities=tuple(map(normalise, draft.entities)),
-            source=normalise(draft.source),
-        ),
+        draft=draft,
         content_hash=hashlib.sha256(body.strip().encode()).hexdigest(),
         passages=spans,
         texts=tuple(passage_text(title, body[start:end]) for start, end in spans),
         tokens=count_tokens(body),
+        file_hash=_file_hash(draft) if draft.revises else "",
     )
 
 
-def same_as(connection: Connection, space: str, prepared: Prepared) -> int | None:
-    """The note that already holds this text; of a file only the newest counts, as it may go back to an older text."""
+def _file_hash(draft: Draft) -> str:
+    """What a file says, without the times that are only observed of it."""
+    occurred = (draft.occurred.start, draft.occurred.end) if draft.occurred else ()
+    created = draft.created_at if draft.dated else None
+    said = (draft.title, draft.body, draft.topics, draft.kind, draft.context, draft.pinned, created, occurred)
+    return hashlib.sha256(repr(said).encode("utf-8", "replace")).hexdigest()
+
+
+def same_as(connection: Connection, space: str, prepared: Prepared) -> Added | None:
+    """The note that already holds this text, or that came from the same file; whether the file has changed since."""
     draft = prepared.draft
     if not draft.revises:
-        return sources.find_text(connection, space, prepared.content_hash, draft.source)
+        same = sources.find_text(connection, space, prepared.content_hash, draft.source)
+        return None if same is None else Added(same, created=False)
     newest = sources.newest(connection, space, draft.source)
-    return newest[0] if newest and newest[1] == prepared.content_hash else None
+    if newest is None:
+        return None
+    note_id, content_hash, file_hash = newest
+    unchanged = file_hash == prepared.file_hash if file_hash else content_hash == prepared.content_hash
+    return Added(note_id, created=False, updated=not unchanged)
 
 
 def write(
@@ -105,12 +121,11 @@ def write(
     *,
     force: bool = False,
     week_start: int = 0,
-    link_floor: float = graph.SEMANTIC_FLOOR,
-    change: int | None = None,
+    change: changes.Batch | None = None,
 ) -> list[Added]:
-    """Write a batch in one transaction; texts that are there already are reported instead.
+    """Write a batch in one transaction; texts that are there already are reported instead, and so are changed files.
 
-    It is kept as a change of its own, unless `change` is the number of the one that it belongs to. Vectors are computed
+    It is kept as a change of its own, or as part of `change`. Vectors are computed
     before the transaction begins, so that other writers need not wait for a model. Raises `NoSuchNote` and
     `SupersessionRefused`.
     """
@@ -128,8 +143,8 @@ def write(
         for prepared in batch:
             same = None if force else same_as(connection, space, prepared)
             if same is not None:
-                results.append(Added(same, created=False))
-                entries += _supersede_with_known(connection, space, prepared.draft.supersedes, same, at)
+                results.append(same)
+                entries += _supersede_with_known(connection, space, prepared.draft.supersedes, same.id, at)
                 continue
             added = _insert(connection, space, prepared, at)
             results.append(added)
@@ -138,15 +153,13 @@ def write(
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
                 rows = matrix[first : first + len(prepared.texts)]
-                links += insert_vectors(database, connection, space, embedder.id, added.id, rows, link_floor)
+                links += insert_vectors(database, connection, space, embedder.id, added.id, rows)
             written.append((added.id, prepared))
-        graph.mention(connection, space, {note_id: _entities(prepared.draft) for note_id, prepared in written})
+        graph.mention(connection, space, {note_id: entities_of(prepared.draft) for note_id, prepared in written})
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared, at, week_start)
         graph.link(connection, space, links)
-        if entries:
-            number = changes.begin(connection) if change is None else change
-            changes.record(connection, space, number, entries, at)
+        changes.record(connection, space, entries, at, change)
     return results
 
 
@@ -171,7 +184,7 @@ def supersede(
     if not old_ids:
         return entries
     require(connection, space, [*old_ids, new_id])
-    following = graph.successors(connection, space, [new_id])
+    following = supersessions.successors(connection, space, [new_id], trash=True)
     later = {number for successors in following.values() for number in successors}
     for old in old_ids:
         if old == new_id:
@@ -180,28 +193,34 @@ def supersede(
             raise SupersessionRefused(
                 f"note {new_id} is itself superseded by note {old}, perhaps through others: that would be a circle"
             )
-        if graph.supersede(connection, space, old, new_id, at):
+        if supersessions.supersede(connection, space, old, new_id, at):
             entries.append(changes.Entry("supersede", old, new_id))
     return entries
 
 
-def require(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
-    """The notes with these ids. Raises `NoSuchNote`."""
-    found = notes.fetch(connection, space, [note_id for note_id in ids if 1 <= note_id <= LARGEST_ID])
+def require(connection: Connection, space: str, ids: Sequence[int], as_of: datetime | None = None) -> dict[int, Note]:
+    """The notes with these ids, or as they were at a moment. Raises `NoSuchNote`."""
+    found = notes.fetch(connection, space, ids, as_of)
     for note_id in ids:
         if note_id not in found:
-            raise NoSuchNote(note_id, space)
+            raise NoSuchNote(note_id, space, forgotten=bool(notes.in_trash(connection, space, [note_id])))
     return found
 
 
 def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime) -> Added:
-    draft = prepared.draft
-    older = sources.newest(connection, space, draft.source) if draft.revises else None
     note_id = notes.next_ids(connection, "note", 1)[0]
+    row = row_of(prepared, None, at, number=note_id, space=space)
+    notes.write(connection, [row])
+    return Added(note_id, created=True)
+
+
+def row_of(prepared: Prepared, stored: Note | None, at: datetime, *, number: int = 0, space: str = "") -> notes.Row:
+    """The row of a note that is new, or of a stored one with another text."""
+    draft = prepared.draft
     note = Note(
-        id=note_id,
-        uid=uuid.uuid4().hex,
-        space=space,
+        id=stored.id if stored else number,
+        uid=stored.uid if stored else uuid.uuid4().hex,
+        space=stored.space if stored else space,
         title=draft.title,
         body=draft.body,
         topics=draft.topics,
@@ -215,10 +234,7 @@ def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime
         tokens=prepared.tokens,
     )
     words = (search_text(draft.title), search_text(" ".join(draft.topics)), search_text(draft.body))
-    notes.write(connection, [notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words)])
-    if older is not None:
-        graph.supersede(connection, space, older[0], note_id, at)
-    return Added(note_id, created=True, replaces=older[0] if older else None)
+    return notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words, prepared.file_hash)
 
 
 def is_dated(draft: Draft) -> bool:
@@ -227,30 +243,33 @@ def is_dated(draft: Draft) -> bool:
 
 
 def insert_vectors(
-    database: Database,
-    connection: Connection,
-    space: str,
-    model: str,
-    note_id: int,
-    matrix: NDArray[numpy.float32],
-    link_floor: float,
+    database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
 ) -> list[graph.Link]:
     """Store a note's vectors; the links to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
     vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
-    return alike(database, connection, space, model, note_id, matrix, link_floor)
+    return _nearest(database, connection, space, model, note_id, matrix)
 
 
-def alike(
+def nearest_links(database: Database, connection: Connection, space: str, model: str, note_id: int) -> list[graph.Link]:
+    """The links to the notes that mean nearly the same, by the vectors that the note has of that model."""
+    import numpy
+
+    passages = [passage.id for passage in notes.passages_of(connection, space, [note_id])[note_id]]
+    blobs = vectors.of_passages(connection, space, model, passages)
+    rows = [numpy.frombuffer(blob, "<f4") for blob in blobs.values()]
+    return _nearest(database, connection, space, model, note_id, rows)
+
+
+def _nearest(
     database: Database,
     connection: Connection,
     space: str,
     model: str,
     note_id: int,
-    matrix: NDArray[numpy.float32],
-    link_floor: float,
+    matrix: Iterable[NDArray[numpy.float32]],
 ) -> list[graph.Link]:
-    """The links from a note to the notes nearest to one of its vectors, with a cosine of at least `link_floor`."""
+    floors = marks.floors(connection, space, model) or Floors()
     best: dict[int, float] = {}
     for row in matrix:
         try:
@@ -258,7 +277,7 @@ def alike(
         except IndexUnavailable:
             found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
         for _, other, cosine in found:
-            if other != note_id and cosine >= link_floor:
+            if other != note_id and cosine >= floors.link:
                 best[other] = max(cosine, best.get(other, 0.0))
     here = notes.standing(connection, space, best)
     nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))
@@ -267,7 +286,7 @@ def alike(
     ]
 
 
-def _entities(draft: Draft) -> list[tuple[str, str, str]]:
+def entities_of(draft: Draft) -> list[tuple[str, str, str]]:
     """Key, name and origin of what a note is about."""
     return [
         (entity_key(entity.name), entity.name, entity.source)
@@ -281,11 +300,33 @@ def connect(
     """Record the times that a note mentions and the titles it waits for; its links in time and by cause."""
     draft = prepared.draft
     created_at = draft.created_at or at
-    text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
-    said = find_windows(text, created_at.astimezone(at.tzinfo), week_start=week_start, sure_only=True)
-    times.mention(connection, space, note_id, said[:MOST_MENTIONS])
+    mention_times(connection, space, note_id, draft, created_at, at.tzinfo, week_start)
     event_at = (draft.occurred.start if draft.occurred else None) or created_at
     links = graph.near_in_time(connection, space, note_id, event_at) if is_dated(draft) else []
+    links += derived_causes(connection, space, note_id, draft)
+    if draft.title:
+        graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
+    return links
+
+
+def mention_times(
+    connection: Connection,
+    space: str,
+    note_id: int,
+    draft: Draft,
+    created_at: datetime,
+    zone: tzinfo | None,
+    week_start: int,
+) -> None:
+    """Record the times that a note mentions, as its writer meant them in that zone."""
+    text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
+    said = find_windows(text, created_at.astimezone(zone), week_start=week_start, sure_only=True)
+    times.mention(connection, space, note_id, said[:MOST_MENTIONS])
+
+
+def derived_causes(connection: Connection, space: str, note_id: int, draft: Draft) -> list[graph.Link]:
+    """The links by cause that a note's text says; a title that no note has yet is waited for."""
+    links = []
     causes = dict.fromkeys((*draft.links, *(("caused-by", target) for target in because_links(draft.body))))
     for relation, title in causes:
         words = search_text(title)
@@ -294,6 +335,4 @@ def connect(
             graph.link_pending(connection, space, note_id, relation, words)
         else:
             links.append(graph.Link(note_id, target, relation, 1.0))
-    if draft.title:
-        graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
     return links

@@ -8,11 +8,11 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
-from memora_cli.memory import Added, NoteView, Statistics
+from memora_cli.memory import Added, Chain, Edited, History, NoteView, Statistics, Undone
 from memora_cli.models.folder import ModelFolder
 from memora_cli.rank.rerank import share
 from memora_cli.text.snippets import snippet
-from memora_cli.values import Account, Candidate, Floors, Note, Score, Trace, Window
+from memora_cli.values import Account, Candidate, Change, Floors, Note, Score, Trace, Window
 
 VERSION = 1
 
@@ -62,6 +62,74 @@ def view(value: NoteView, zone: tzinfo | None) -> Shape:
 def added(value: Added) -> Shape:
     """What became of a note to be added."""
     return {"version": VERSION, "id": value.id, "created": value.created}
+
+
+def edited(value: Edited) -> Shape:
+    """What became of an edit."""
+    return {"version": VERSION, "id": value.id, "changed": value.changed}
+
+
+def change(value: Change, zone: tzinfo | None) -> Shape:
+    """A change as it is kept."""
+    return {
+        "id": value.id,
+        "batch": value.batch,
+        "at": stamp(value.at, zone),
+        "action": value.action,
+        "note": value.note_id,
+        "other": value.other_id,
+        "before": dict(value.before),
+        "after": dict(value.after),
+        "undoes": value.undoes,
+        "undone": value.undone,
+    }
+
+
+def history(value: History, zone: tzinfo | None) -> Shape:
+    """What was done to a note, and the trees of what replaced what around it."""
+    return {
+        "version": VERSION,
+        "id": value.note.id,
+        "title": value.note.title,
+        "forgotten_at": stamp(value.note.forgotten_at, zone),
+        "changes": [change(one, zone) for one in value.changes],
+        "chains": [chain(one, zone) for one in value.chains],
+    }
+
+
+def chain(value: Chain, zone: tzinfo | None) -> Shape:
+    """A note, when it was replaced by the one above it, and the notes that it replaced."""
+    return {
+        "id": value.note.id,
+        "name": value.note.name,
+        "created_at": stamp(value.note.created_at, zone),
+        "replaced_at": stamp(value.replaced_at, zone),
+        "forgotten_at": stamp(value.note.forgotten_at, zone),
+        "replaced": [chain(one, zone) for one in value.replaced],
+        "repeated": value.repeated,
+    }
+
+
+def undone(value: Undone | None, zone: tzinfo | None) -> Shape:
+    """What an undo took back; `purged` are notes that were purged since and stay gone."""
+    return {
+        "version": VERSION,
+        "undone": [change(one, zone) for one in value.changes] if value else [],
+        "purged": list(value.purged) if value else [],
+    }
+
+
+def trash(values: list[Note], zone: tzinfo | None) -> Shape:
+    """The notes in the trash."""
+    return {
+        "version": VERSION,
+        "notes": [note(one, zone) | {"forgotten_at": stamp(one.forgotten_at, zone)} for one in values],
+    }
+
+
+def aliases(values: list[tuple[str, str]]) -> Shape:
+    """Every name with each other name that means the same."""
+    return {"version": VERSION, "aliases": [{"name": name, "other": other} for name, other in values]}
 
 
 def listing(values: list[Note], zone: tzinfo | None) -> Shape:
@@ -164,6 +232,7 @@ def search(trace: Trace) -> Shape:
         "version": VERSION,
         "query": trace.query.text,
         "at": trace.query.at.isoformat(),
+        "as_of": stamp(trace.query.filters.as_of, trace.query.at.tzinfo),
         "words": list(trace.understood.words),
         "window": window(trace.understood.window),
         "backend": {

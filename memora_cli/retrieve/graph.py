@@ -60,11 +60,16 @@ def entries(source: Source) -> tuple[dict[int, Activation], str]:
         for hit in source.list_of("semantic").hits[:ENTRY_HITS]
         if hit.score >= source.floors.entry
     }
-    most = max(COMMON_NOTES, COMMON_SHARE * counts.total(source.connection, source.space))
+    most = max(COMMON_NOTES, COMMON_SHARE * counts.total(source.connection, source.space, source.as_of))
     passing = conditions.matching(source.query.filters)
     common = []
     for key, (name, held, ids) in stored.holders(
-        source.connection, passing, source.space, source.understood.entities, source.settings.thinking_budget
+        source.connection,
+        passing,
+        source.space,
+        source.understood.entities,
+        source.settings.thinking_budget,
+        source.as_of,
     ).items():
         if held > most:
             common.append(f"{name} is in {held} notes and tells nothing")
@@ -117,7 +122,7 @@ def spread(source: Source, start: dict[int, Activation], stop_below: float = STO
 def read_neighbours(source: Source, note_ids: Collection[int]) -> dict[int, list[stored.Edge]]:
     """The edges that leave each note, strongest first."""
     found: dict[int, list[stored.Edge]] = defaultdict(list, {note_id: [] for note_id in note_ids})
-    for edge in stored.edges(source.connection, source.space, note_ids, HUB):
+    for edge in stored.edges(source.connection, source.space, note_ids, HUB, source.as_of):
         found[edge.source].append(edge)
     for edges in found.values():
         edges.sort(key=lambda edge: (-edge.weight, edge.target, edge.relation, edge.via))

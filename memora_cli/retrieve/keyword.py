@@ -25,7 +25,7 @@ def keyword(source: Source) -> RankedList:
     for scope in source.scopes():
         rows, backend, degraded = match(source, scope, source.settings.strategy_limit)
         scores.update(rows)
-    held = notes.searchable(source.connection, source.space, scores)
+    held = notes.searchable(source.connection, source.space, scores, source.as_of)
     found = [Found(note_id, score, _reason(words, held.get(note_id, ()))) for note_id, score in scores.items()]
     return RankedList("keyword", rank(source, found), degraded=degraded, backend=backend)
 

@@ -38,7 +38,7 @@ def _last(source: Source, ranked: RankedList, floor: float) -> float:
 
 
 def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    here = conditions.with_ids(source.space, [note_id])
+    here = conditions.with_ids(source.space, [note_id], source.as_of)
     best = semantic.nearest_notes(source, here, 1)
     if note_id not in best:
         return Verdict("semantic", None, reason="it has no vector of this model yet: run memora reindex")
@@ -49,7 +49,7 @@ def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 
 def _keyword(source: Source, ranked: RankedList, note_id: int) -> Verdict:
-    rows, _, _ = keyword.match(source, conditions.with_ids(source.space, [note_id]), 1)
+    rows, _, _ = keyword.match(source, conditions.with_ids(source.space, [note_id], source.as_of), 1)
     if not rows:
         words = ", ".join(keyword.telling(source.understood.words))
         return Verdict("keyword", None, reason=f"it holds none of: {words}")
@@ -72,7 +72,7 @@ def _graph(source: Source, ranked: RankedList, note_id: int) -> Verdict:
 
 def _temporal(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     window = source.understood.window
-    when = times.events(source.connection, conditions.with_ids(source.space, [note_id]), None)
+    when = times.events(source.connection, conditions.with_ids(source.space, [note_id], source.as_of), None)
     if window is None or note_id not in when:
         return Verdict("temporal", None, reason="the query names no time")
     value = temporal.closeness(window, when[note_id])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import ColumnElement
 
 from memora_cli.retrieve.source import Found, Source, rank
-from memora_cli.store import conditions, counts, vectors
+from memora_cli.store import conditions, counts, schema, vectors
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import Degraded, RankedList
 
@@ -17,7 +17,7 @@ def semantic(source: Source) -> RankedList:
     if source.understood.embedding is None:
         return RankedList("semantic", skipped="the query has no embedding")
     if not vectors.any_of(source.connection, source.space, source.model):
-        if not counts.total(source.connection, source.space):
+        if not counts.total(source.connection, source.space, source.as_of):
             return RankedList("semantic", skipped="there are no notes", backend="none")
         why = "no note has a vector of this model yet: run memora reindex"
         return RankedList("semantic", skipped=why, degraded=(Degraded("vectors", why),), backend="none")
@@ -51,6 +51,7 @@ def nearest_notes(
     vector = numpy.asarray(source.understood.embedding, dtype="<f4")
     index = source.database.index
     wanted = min(limit * PASSAGES_PER_NOTE, index.most_nearest)
+    past = _past(source, scope, limit)
     while True:
         try:
             rows = index.nearest(source.connection, source.space, source.model, vector, scope, wanted)
@@ -61,10 +62,23 @@ def nearest_notes(
         # Nearest first, so that of a note's passages the first read backwards, its nearest, is what stays.
         best = {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}
         if len(best) >= limit or len(rows) < wanted:
-            return best
+            return best | past
         if wanted == index.most_nearest:
             break
         wanted = min(2 * wanted, index.most_nearest)
-    within = conditions.in_space(source.space) if scope is None else scope
+    within = conditions.in_space(source.space, source.as_of) if scope is None else scope
     rows = vectors.scan(source.connection, source.model, vector, within)
+    return {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}
+
+
+def _past(source: Source, scope: ColumnElement[bool] | None, limit: int) -> dict[int, tuple[int, float]]:
+    """The nearest among the texts that notes had and have no more: these are in no index, all of them are compared."""
+    import numpy
+
+    if source.as_of is None or scope is None:
+        return {}
+    vector = numpy.asarray(source.understood.embedding, dtype="<f4")
+    rows = vectors.scan(
+        source.connection, source.model, vector, scope & (schema.notes.c.id < 0), limit * PASSAGES_PER_NOTE
+    )
     return {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}

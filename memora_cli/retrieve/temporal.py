@@ -36,7 +36,7 @@ def temporal(source: Source) -> RankedList:
         events |= times.events(source.connection, scope & meets, limit)
         events |= times.events(source.connection, scope & ~meets, limit, around=window)
         said |= times.mentioned(source.connection, scope, window, limit * MENTIONS)
-    those_near = conditions.with_ids(source.space, near)
+    those_near = conditions.with_ids(source.space, near, source.as_of)
     events |= times.events(source.connection, those_near, None)
     said |= times.mentioned(source.connection, those_near, window, None)
     proximity = {note_id: closeness(window, event) for note_id, event in events.items()}
@@ -101,9 +101,8 @@ def describe(window: Window, event: times.Event) -> str:
 def _spread(source: Source, proximity: dict[int, float], reasons: dict[int, str]) -> None:
     """One step from what is inside the window, over temporal and causal links, to what has no better standing."""
     inside = [note_id for note_id, value in proximity.items() if value == 1.0]
-    reached = [
-        edge for edge in graph.edges(source.connection, source.space, inside, hub=0) if edge.relation in SPREADS_OVER
-    ]
+    found = graph.edges(source.connection, source.space, inside, hub=0, as_of=source.as_of)
+    reached = [edge for edge in found if edge.relation in SPREADS_OVER]
     allowed = notes.allowed(source.connection, source.query.filters, {edge.target for edge in reached})
     for edge in reached:
         value = min(0.99, edge.weight * DECAY)

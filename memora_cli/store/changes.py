@@ -28,17 +28,27 @@ class Entry:
     after: dict[str, Any] | None = None
 
 
-def begin(connection: Connection) -> int:
-    """The number of a new batch: what is recorded under it is taken back as one."""
-    return next_ids(connection, "batch", 1)[0]
+@dataclass(slots=True)
+class Batch:
+    """Changes that are taken back as one, over several transactions; it has a number once something was changed."""
+
+    number: int | None = None
 
 
 def record(
-    connection: Connection, space: str, batch: int, entries: Sequence[Entry], at: datetime, undoes: int | None = None
+    connection: Connection,
+    space: str,
+    entries: Sequence[Entry],
+    at: datetime,
+    batch: Batch | None = None,
+    undoes: int | None = None,
 ) -> None:
-    """Keep changes, in the transaction that makes them."""
+    """Keep changes, in the transaction that makes them: as a batch of their own, or as more of one."""
     if not entries:
         return
+    batch = batch or Batch()
+    if batch.number is None:
+        batch.number = next_ids(connection, "batch", 1)[0]
     numbers = next_ids(connection, "change", len(entries))
     connection.execute(
         insert(changes),
@@ -46,7 +56,7 @@ def record(
             {
                 "space": space,
                 "id": number,
-                "batch": batch,
+                "batch": batch.number,
                 "note_id": entry.note_id,
                 "other_id": entry.other_id,
                 "at": at,

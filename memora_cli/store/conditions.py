@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, or_, select, true
+from sqlalchemy import ColumnElement, FromClause, Select, and_, or_, select, true, union_all
 
-from memora_cli.store.schema import notes, supersessions, topics
+from memora_cli.store.schema import notes, past_supersessions, supersessions, topics
 from memora_cli.values import Filters
 
 
 def matching(filters: Filters) -> ColumnElement[bool]:
     """The condition over `notes` that the filters mean."""
-    conditions: list[ColumnElement[bool]] = [notes.c.space == filters.space, notes.c.deleted_at.is_(None)]
+    conditions: list[ColumnElement[bool]] = [in_space(filters.space, filters.as_of)]
     if filters.kind:
         conditions.append(notes.c.kind == filters.kind)
     conditions += [
@@ -43,20 +43,43 @@ def meets(start: datetime | None, end: datetime | None) -> ColumnElement[bool]:
     return and_(true(), *conditions)
 
 
-def in_space(space: str) -> ColumnElement[bool]:
+def alive(as_of: datetime | None = None, table: FromClause = notes) -> ColumnElement[bool]:
+    """The condition over `notes` (or an alias) that it is a note of today, or the text that a note had at a moment."""
+    if as_of is None:
+        return table.c.deleted_at.is_(None)
+    begun = and_(table.c.created_at <= as_of, or_(table.c.since.is_(None), table.c.since <= as_of))
+    return and_(begun, or_(table.c.deleted_at.is_(None), table.c.deleted_at > as_of))
+
+
+def in_space(space: str, as_of: datetime | None = None) -> ColumnElement[bool]:
     """The condition over `notes` that it is in the space."""
-    return and_(notes.c.space == space, notes.c.deleted_at.is_(None))
+    return and_(notes.c.space == space, alive(as_of))
 
 
-def with_ids(space: str, ids: Collection[int]) -> ColumnElement[bool]:
+def with_ids(space: str, ids: Collection[int], as_of: datetime | None = None) -> ColumnElement[bool]:
     """The condition over `notes` that it is one of these."""
-    return and_(in_space(space), notes.c.id.in_(ids))
+    return and_(in_space(space, as_of), notes.c.number.in_(ids))
 
 
-def stale() -> ColumnElement[bool]:
-    """The condition over `notes` that something supersedes it."""
-    return (
-        select(supersessions.c.old_id)
-        .where(supersessions.c.space == notes.c.space, supersessions.c.old_id == notes.c.id)
-        .exists()
+def replacements(as_of: datetime | None = None) -> Select[tuple[str, int, int, datetime]]:
+    """The supersessions (space, old_id, new_id, created_at) that hold: a note in the trash replaces nothing."""
+    here: FromClause = supersessions
+    if as_of is not None:
+        columns = ("space", "old_id", "new_id", "created_at")
+        here = union_all(
+            select(*(supersessions.c[name] for name in columns)).where(supersessions.c.created_at <= as_of),
+            select(*(past_supersessions.c[name] for name in columns)).where(
+                past_supersessions.c.created_at <= as_of, past_supersessions.c.ended_at > as_of
+            ),
+        ).subquery()
+    newer = notes.alias("newer")
+    number = newer.c.id if as_of is None else newer.c.number
+    return select(here.c.space, here.c.old_id, here.c.new_id, here.c.created_at).join(
+        newer, and_(newer.c.space == here.c.space, number == here.c.new_id, alive(as_of, newer))
     )
+
+
+def stale(as_of: datetime | None = None) -> ColumnElement[bool]:
+    """The condition over `notes` that something supersedes it."""
+    held = replacements(as_of).subquery()
+    return select(held.c.old_id).where(held.c.space == notes.c.space, held.c.old_id == notes.c.number).exists()

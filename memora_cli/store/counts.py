@@ -6,22 +6,20 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from memora_cli.store.conditions import stale
+from memora_cli.store.conditions import in_space, stale
 from memora_cli.store.schema import notes, passages, topics
 
 
-def total(connection: Connection, space: str) -> int:
-    """How many notes the space holds."""
-    return int(
-        connection.execute(
-            select(func.count()).select_from(notes).where(notes.c.space == space, notes.c.deleted_at.is_(None))
-        ).scalar_one()
-    )
+def total(connection: Connection, space: str, as_of: datetime | None = None) -> int:
+    """How many notes the space holds, or held at a moment."""
+    return int(connection.execute(select(func.count()).select_from(notes).where(in_space(space, as_of))).scalar_one())
 
 
 def counts(connection: Connection, space: str) -> dict[str, int]:
     """How much of each thing the space holds."""
-    alive = (notes.c.space == space) & notes.c.deleted_at.is_(None)
+    alive = in_space(space)
+    with_topics = notes.join(topics, (topics.c.space == notes.c.space) & (topics.c.note_id == notes.c.id))
+    with_passages = notes.join(passages, (passages.c.space == notes.c.space) & (passages.c.note_id == notes.c.id))
 
     def count(condition: ColumnElement[bool]) -> int:
         return int(connection.execute(select(func.count()).select_from(notes).where(condition)).scalar_one())
@@ -30,12 +28,10 @@ def counts(connection: Connection, space: str) -> dict[str, int]:
         "notes": count(alive),
         "pinned": count(alive & notes.c.pinned.is_(True)),
         "superseded": count(alive & stale()),
-        "passages": int(
-            connection.execute(select(func.count()).select_from(passages).where(passages.c.space == space)).scalar_one()
-        ),
+        "passages": int(connection.execute(select(func.count()).select_from(with_passages).where(alive)).scalar_one()),
         "topics": int(
             connection.execute(
-                select(func.count(func.distinct(topics.c.topic))).where(topics.c.space == space)
+                select(func.count(func.distinct(topics.c.topic))).select_from(with_topics).where(alive)
             ).scalar_one()
         ),
         "tokens": int(connection.execute(select(func.coalesce(func.sum(notes.c.tokens), 0)).where(alive)).scalar_one()),

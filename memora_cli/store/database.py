@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,12 @@ class Index(Protocol):
     def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
         """Drop the vector index of that space and model; whether that could be done."""
 
+    def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
+        """Take passages out of the indexes of those models."""
+
+    def scrub(self, engine: Engine) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+
     def nearest(
         self,
         connection: Connection,
@@ -104,6 +111,15 @@ class Database:
             file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
         )
 
+    def copies(self) -> list[Path]:
+        """The backups that upgrades left beside it."""
+        path = Path(self.address)
+        return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
+
+    def scrub(self) -> bool:
+        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+        return self.index.scrub(self.engine)
+
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()
@@ -123,3 +139,12 @@ def open_database(address: str) -> Database:
             return sqlite.open_database(address)
         case _:
             raise Usage(f'no database is known by "{scheme}://": give a file path or sqlite:///PATH')
+
+
+def location(address: str) -> Path:
+    """The file of a database at a path or URL. Raises `Usage` for a database that is no file."""
+    from memora_cli.store import sqlite
+
+    if "://" in address and not address.startswith("sqlite:"):
+        raise Usage(f"{address} is no file: its own tools back it up")
+    return sqlite.path_of(address)

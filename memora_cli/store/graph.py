@@ -1,4 +1,4 @@
-"""Reads and writes what connects notes: entities, links and supersessions."""
+"""Reads and writes what connects notes: entities and links."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, func, insert, or_, select
 
+from memora_cli.store.conditions import alive, in_space, with_ids
 from memora_cli.store.notes import next_ids
-from memora_cli.store.schema import entities, links, mentions, notes, pending_links, supersessions
+from memora_cli.store.schema import (
+    aliases,
+    entities,
+    links,
+    mentions,
+    notes,
+    pending_links,
+)
 
 TEMPORAL_HOURS = 24.0
 TEMPORAL_NEAREST = 10
-SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
+PERSON = "person"  # the origin of a link that no change of a text takes away
 CAUSAL = frozenset({"causes", "enables", "prevents"})
 REFERENCE = "references"  # a note that names another in a `[[link]]`
 DIRECTED = CAUSAL | {REFERENCE}
@@ -52,43 +61,64 @@ def mention(connection: Connection, space: str, found: Mapping[int, Iterable[tup
             ],
         )
         known |= dict(zip(fresh, numbers, strict=True))
-    rows = {
-        (known[key], note_id): {"space": space, "entity_id": known[key], "note_id": note_id, "origin": origin}
-        for note_id, items in found.items()
-        for key, _, origin in items
-    }
+    own = dict(connection.execute(select(entities.c.id, entities.c.key).where(entities.c.id.in_(known.values()))).all())
+    rows: dict[tuple[int, int], dict[str, Any]] = {}
+    for note_id, items in found.items():
+        for key, name, origin in items:
+            said = name if own[known[key]] != key else None
+            row = {"space": space, "entity_id": known[key], "note_id": note_id, "origin": origin, "said": said}
+            rows.setdefault((known[key], note_id), row)
     connection.execute(insert(mentions), list(rows.values()))
 
 
-def known_entities(connection: Connection, space: str, keys: Collection[str]) -> dict[str, int]:
-    """The ids of the entities with these keys that exist, by key."""
+def unmention(connection: Connection, space: str, note_id: int) -> None:
+    """Forget what a note mentions."""
+    connection.execute(delete(mentions).where(mentions.c.space == space, mentions.c.note_id == note_id))
+
+
+def explicit_names(connection: Connection, space: str, note_id: int) -> list[str]:
+    """The names that a person gave to a note, as they were given."""
     rows = connection.execute(
-        select(entities.c.key, entities.c.id).where(entities.c.space == space, entities.c.key.in_(keys))
+        select(func.coalesce(mentions.c.said, entities.c.name))
+        .join(entities, and_(entities.c.space == mentions.c.space, entities.c.id == mentions.c.entity_id))
+        .where(mentions.c.space == space, mentions.c.note_id == note_id, mentions.c.origin == "explicit")
+        .order_by(entities.c.name)
     )
-    return {row.key: row.id for row in rows}
+    return list(rows.scalars())
+
+
+def known_entities(connection: Connection, space: str, keys: Collection[str]) -> dict[str, int]:
+    """The ids of the entities that these keys, or names that mean the same, stand for; by key."""
+    own = select(entities.c.key, entities.c.id).where(entities.c.space == space, entities.c.key.in_(keys))
+    other = select(aliases.c.key, aliases.c.entity_id).where(aliases.c.space == space, aliases.c.key.in_(keys))
+    return {row[0]: row[1] for row in (*connection.execute(other), *connection.execute(own))}
 
 
 def holders(
-    connection: Connection, where: ColumnElement[bool], space: str, keys: Collection[str], most: int
+    connection: Connection,
+    where: ColumnElement[bool],
+    space: str,
+    keys: Collection[str],
+    most: int,
+    as_of: datetime | None = None,
 ) -> dict[str, tuple[str, int, list[int]]]:
     """By entity key: its name, how many notes hold it, and up to `most` of these that pass `where`, newest first."""
     found: dict[str, tuple[str, int, list[int]]] = {}
+    numbers = set(known_entities(connection, space, keys).values())
     rows = connection.execute(
         select(entities.c.id, entities.c.key, entities.c.name).where(
-            entities.c.space == space, entities.c.key.in_(keys)
+            entities.c.space == space, entities.c.id.in_(numbers)
         )
     ).all()
     for row in rows:
         of_entity = (mentions.c.space == space) & (mentions.c.entity_id == row.id)
         join = mentions.join(notes, (notes.c.space == mentions.c.space) & (notes.c.id == mentions.c.note_id))
-        held = connection.execute(
-            select(func.count()).select_from(join).where(of_entity, notes.c.deleted_at.is_(None))
-        ).scalar_one()
+        held = connection.execute(select(func.count()).select_from(join).where(of_entity, alive(as_of))).scalar_one()
         ids = connection.execute(
-            select(notes.c.id)
+            select(notes.c.number)
             .select_from(join)
             .where(of_entity, where)
-            .order_by(notes.c.created_at.desc(), notes.c.id)
+            .order_by(notes.c.created_at.desc(), notes.c.number)
             .limit(most)
         ).scalars()
         found[row.key] = (row.name, held, list(ids))
@@ -109,8 +139,10 @@ def entities_of(connection: Connection, space: str, note_ids: Collection[int]) -
     return found
 
 
-def edges(connection: Connection, space: str, note_ids: Collection[int], hub: int) -> list[Edge]:
-    """All edges that leave these notes; an entity in more than `hub` notes is a hub and connects nothing.
+def edges(
+    connection: Connection, space: str, note_ids: Collection[int], hub: int, as_of: datetime | None = None
+) -> list[Edge]:
+    """All edges that leave these notes for others of the space; an entity in more than `hub` notes connects nothing.
 
     With 0 for `hub` only links count. Temporal and semantic links lead both ways. A causal link does too, as an answer
     may be asked from either end.
@@ -128,56 +160,81 @@ def edges(connection: Connection, space: str, note_ids: Collection[int], hub: in
             found.append(Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight))
         if row.target_id in wanted:
             found.append(Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight))
-    if hub < 2:
-        return found
+    others = {edge.target for edge in found}
+    here = set(connection.execute(select(notes.c.number).where(with_ids(space, others, as_of))).scalars())
+    found = [edge for edge in found if edge.target in here]
+    return found + _shared(connection, space, note_ids, hub, as_of) if hub >= 2 else found
+
+
+def _shared(
+    connection: Connection, space: str, note_ids: Collection[int], hub: int, as_of: datetime | None
+) -> list[Edge]:
+    """The edges from these notes to others that mention the same entity."""
+    this, other = notes.alias("this"), notes.alias("other")
+    mentioned, shared = mentions.alias("mentioned"), mentions.alias("shared")
+
+    def holding(note: FromClause, mention: FromClause) -> ColumnElement[bool]:
+        return and_(note.c.space == mention.c.space, note.c.id == mention.c.note_id, alive(as_of, note))
+
+    theirs = (
+        select(mentioned.c.entity_id)
+        .join(this, holding(this, mentioned))
+        .where(mentioned.c.space == space, this.c.number.in_(note_ids))
+    )
     held = (
-        select(mentions.c.entity_id, func.count().label("notes"))
-        .where(
-            mentions.c.space == space,
-            mentions.c.entity_id.in_(
-                select(mentions.c.entity_id).where(mentions.c.space == space, mentions.c.note_id.in_(note_ids))
-            ),
-        )
-        .group_by(mentions.c.entity_id)
+        select(shared.c.entity_id, func.count().label("notes"))
+        .join(other, holding(other, shared))
+        .where(shared.c.space == space, shared.c.entity_id.in_(theirs))
+        .group_by(shared.c.entity_id)
         .having(func.count().between(2, hub))
         .subquery()
     )
-    here, there = mentions.alias("here"), mentions.alias("there")
-    shared = connection.execute(
-        select(here.c.note_id, there.c.note_id.label("other"), entities.c.name, held.c.notes)
-        .join(there, and_(there.c.space == here.c.space, there.c.entity_id == here.c.entity_id))
-        .join(held, held.c.entity_id == here.c.entity_id)
-        .join(entities, and_(entities.c.space == here.c.space, entities.c.id == here.c.entity_id))
-        .where(here.c.space == space, here.c.note_id.in_(note_ids), there.c.note_id != here.c.note_id)
+    rows = connection.execute(
+        select(this.c.number, other.c.number.label("other"), entities.c.name, held.c.notes)
+        .select_from(this)
+        .join(mentioned, holding(this, mentioned))
+        .join(held, held.c.entity_id == mentioned.c.entity_id)
+        .join(shared, and_(shared.c.space == mentioned.c.space, shared.c.entity_id == mentioned.c.entity_id))
+        .join(other, holding(other, shared))
+        .join(entities, and_(entities.c.space == mentioned.c.space, entities.c.id == mentioned.c.entity_id))
+        .where(this.c.space == space, this.c.number.in_(note_ids), other.c.number != this.c.number)
     )
-    found += [Edge(row.note_id, row.other, "entity", row.name, (row.notes - 1) ** -0.5) for row in shared]
-    return found
+    return [Edge(row.number, row.other, "entity", row.name, (row.notes - 1) ** -0.5) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to be stored: `caused-by` becomes its inverse, and what leads both ways is stored once."""
+    """A link to be stored: `caused-by` becomes its inverse, and what leads both ways is stored once.
+
+    `origin` is "derived" from what the notes say, or "person" for a link that somebody made.
+    """
 
     source: int
     target: int
     relation: str
     weight: float
+    origin: str = "derived"
 
     def stored(self) -> Link:
         """The link in the direction it is stored in."""
         if self.relation == "caused-by":
-            return Link(self.target, self.source, "causes", self.weight)
+            return Link(self.target, self.source, "causes", self.weight, self.origin)
         if self.relation not in DIRECTED and self.source > self.target:
-            return Link(self.target, self.source, self.relation, self.weight)
+            return Link(self.target, self.source, self.relation, self.weight, self.origin)
         return self
 
 
 def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
-    """Connect notes; the same link said again takes the new weight."""
-    rows = {}
+    """Connect notes; the same link said again takes the new weight, and one that a person made stays theirs."""
+    rows: dict[tuple[int, int, str], dict[str, Any]] = {}
     for item in (item.stored() for item in found if item.source != item.target):
         key = {"space": space, "source_id": item.source, "target_id": item.target, "relation": item.relation}
-        rows[item.source, item.target, item.relation] = key | {"weight": item.weight}
+        rows[item.source, item.target, item.relation] = key | {"weight": item.weight, "origin": item.origin}
+    causal = {key[:2] for key, row in rows.items() if row["relation"] in CAUSAL and row["origin"] != PERSON}
+    for source, target in causal:
+        for kept in links_between(connection, space, source, target):
+            if kept.origin == PERSON:
+                rows.pop((kept.source, kept.target, kept.relation), None)
     if not rows:
         return
     same = and_(*(links.c[name] == bindparam(f"at_{name}") for name in ("space", "source_id", "target_id", "relation")))
@@ -192,10 +249,31 @@ def unlink_all(connection: Connection, space: str, relation: str) -> None:
     connection.execute(delete(links).where(links.c.space == space, links.c.relation == relation))
 
 
-def unlink(connection: Connection, space: str, source_id: int, targets: Collection[int], relation: str) -> None:
-    """Take away the links of that relation that lead from a note to these."""
-    here = (links.c.space == space) & (links.c.source_id == source_id) & (links.c.relation == relation)
-    connection.execute(delete(links).where(here, links.c.target_id.in_(targets)))
+def links_between(connection: Connection, space: str, source: int, target: int) -> list[Link]:
+    """The links stored in that direction."""
+    here = and_(links.c.space == space, links.c.source_id == source, links.c.target_id == target)
+    rows = connection.execute(select(links).where(here).order_by(links.c.relation))
+    return [Link(row.source_id, row.target_id, row.relation, row.weight, row.origin) for row in rows]
+
+
+def unlink(connection: Connection, space: str, gone: Iterable[Link]) -> None:
+    """Delete links, given as they are stored."""
+    for item in gone:
+        same = and_(links.c.source_id == item.source, links.c.target_id == item.target)
+        connection.execute(delete(links).where(links.c.space == space, same, links.c.relation == item.relation))
+
+
+def unlink_derived(connection: Connection, space: str, note_id: int, relation: str) -> None:
+    """Delete the links of one kind that were derived from a note: causes lead to the note whose text says them."""
+    touches = links.c.target_id == note_id
+    if relation not in CAUSAL:
+        touches = or_(touches, links.c.source_id == note_id)
+    derived = and_(links.c.relation == relation, links.c.origin != PERSON)
+    connection.execute(delete(links).where(links.c.space == space, touches, derived))
+    if relation in CAUSAL:
+        connection.execute(
+            delete(pending_links).where(pending_links.c.space == space, pending_links.c.note_id == note_id)
+        )
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
@@ -234,57 +312,21 @@ def resolve_pending(connection: Connection, space: str, note_id: int, titles: Se
     connection.execute(delete(pending_links).where(here))
 
 
-def supersede(connection: Connection, space: str, old_id: int, new_id: int, at: datetime) -> bool:
-    """Record that one note replaces another; False when that was said already."""
-    same = and_(supersessions.c.space == space, supersessions.c.old_id == old_id, supersessions.c.new_id == new_id)
-    if connection.execute(select(supersessions.c.old_id).where(same)).first():
-        return False
-    connection.execute(insert(supersessions).values(space=space, old_id=old_id, new_id=new_id, created_at=at))
-    return True
-
-
-def successors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """For every note reachable from these by supersession: the notes that directly replace it, oldest first."""
-    found: dict[int, tuple[int, ...]] = {}
-    frontier = set(note_ids)
-    while frontier:
-        step: dict[int, list[int]] = defaultdict(list)
-        for row in connection.execute(
-            select(supersessions.c.old_id, supersessions.c.new_id)
-            .where(supersessions.c.space == space, supersessions.c.old_id.in_(frontier))
-            .order_by(supersessions.c.created_at, supersessions.c.new_id)
-        ):
-            step[row.old_id].append(row.new_id)
-        found |= {old: tuple(new) for old, new in step.items()}
-        frontier = {number for new in step.values() for number in new} - set(found)
-    return found
-
-
-def predecessors(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """The notes that each of these directly replaces, oldest first."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for row in connection.execute(
-        select(supersessions.c.old_id, supersessions.c.new_id)
-        .where(supersessions.c.space == space, supersessions.c.new_id.in_(note_ids))
-        .order_by(supersessions.c.created_at, supersessions.c.old_id)
-    ):
-        found[row.new_id].append(row.old_id)
-    return {new: tuple(old) for new, old in found.items()}
-
-
-def any_superseded(connection: Connection, space: str) -> bool:
-    """Whether any note of the space is superseded."""
-    found = select(supersessions.c.old_id).where(supersessions.c.space == space).limit(1)
-    return connection.execute(found).first() is not None
-
-
 def link_counts(connection: Connection, space: str) -> dict[str, int]:
     """How many links of each relation the space holds, and how many entities."""
+    one, other = notes.alias("one"), notes.alias("other")
     rows = connection.execute(
-        select(links.c.relation, func.count().label("n")).where(links.c.space == space).group_by(links.c.relation)
+        select(links.c.relation, func.count().label("n"))
+        .join(one, and_(one.c.space == links.c.space, one.c.id == links.c.source_id, alive(None, one)))
+        .join(other, and_(other.c.space == links.c.space, other.c.id == links.c.target_id, alive(None, other)))
+        .where(links.c.space == space)
+        .group_by(links.c.relation)
     )
     found = {row.relation: row.n for row in rows}
-    found["entities"] = int(
-        connection.execute(select(func.count()).select_from(entities).where(entities.c.space == space)).scalar_one()
+    named = (
+        select(func.count(func.distinct(mentions.c.entity_id)))
+        .join(notes, and_(notes.c.space == mentions.c.space, notes.c.id == mentions.c.note_id))
+        .where(in_space(space))
     )
+    found["entities"] = int(connection.execute(named).scalar_one())
     return found

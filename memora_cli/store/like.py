@@ -33,13 +33,13 @@ def match(
             terms.append(case((held, weight), else_=0.0))
     score = sum(terms[1:], terms[0]) if terms else func.abs(0.0)
     statement = (
-        select(notes.c.id, score.label("score"))
+        select(notes.c.number, score.label("score"))
         .join(keywords, (keywords.c.space == notes.c.space) & (keywords.c.note_id == notes.c.id))
         .where(where, or_(*hits) if hits else true())
-        .order_by(score.desc(), notes.c.created_at.desc(), notes.c.id)
+        .order_by(score.desc(), notes.c.created_at.desc(), notes.c.number)
         .limit(limit)
     )
-    return [(row.id, float(row.score)) for row in connection.execute(statement)]
+    return [(row.number, float(row.score)) for row in connection.execute(statement)]
 
 
 def escaped(word: str) -> str:

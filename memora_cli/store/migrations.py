@@ -54,6 +54,7 @@ def _keep_changes(connection: Connection) -> None:
         "ALTER TABLE notes ADD COLUMN since DATETIME",
         "UPDATE notes SET number = id",
         "CREATE INDEX notes_number ON notes (space, number)",
+        "CREATE INDEX notes_deleted ON notes (space, deleted_at)",
         "ALTER TABLE mentions ADD COLUMN said TEXT",
         "ALTER TABLE links ADD COLUMN origin TEXT NOT NULL DEFAULT 'derived'",
         """CREATE TABLE past_supersessions (

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
 
-from memora_cli.store.conditions import in_space, matching, stale
-from memora_cli.store.schema import counters, keywords, notes, passages, supersessions, topics
+from memora_cli.store.conditions import in_space, matching, replacements, stale, with_ids
+from memora_cli.store.schema import counters, keywords, notes, passages, topics
 from memora_cli.values import Filters, Note
 
-if TYPE_CHECKING:
-    pass
-
+LARGEST_ID = 2**63 - 1  # of any database
 MOST_VARIABLES = 10_000  # ids in one statement; SQLite takes 32,766
 
 
@@ -111,37 +108,60 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
     return written
 
 
-def fetch(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Note]:
-    """The notes with these ids that exist, by id."""
-    wanted = list(ids)
+def fetch(connection: Connection, space: str, ids: Collection[int], as_of: datetime | None = None) -> dict[int, Note]:
+    """The notes with these ids that exist, or existed at a moment, by id."""
+    wanted = [number for number in ids if 1 <= number <= LARGEST_ID]
     found: dict[int, Note] = {}
     for start in range(0, len(wanted), MOST_VARIABLES):
-        found |= _fetch(connection, space, wanted[start : start + MOST_VARIABLES])
+        here = with_ids(space, wanted[start : start + MOST_VARIABLES], as_of)
+        found |= _read(connection, space, here, as_of)
     return found
 
 
-def _fetch(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, Note]:
+def in_trash(connection: Connection, space: str, ids: Collection[int] | None = None) -> dict[int, Note]:
+    """The forgotten notes by id, the last forgotten first: those of these ids, or all."""
+    here = forgotten(space)
+    if ids is not None:
+        here &= notes.c.id.in_([number for number in ids if 1 <= number <= LARGEST_ID])
+    found = _read(connection, space, here)
+    return dict(sorted(found.items(), key=lambda item: (item[1].forgotten_at, item[0]), reverse=True))
+
+
+def forgotten(space: str) -> ColumnElement[bool]:
+    """The condition over `notes` that it is in the trash; past texts of a note are not."""
+    return and_(notes.c.space == space, notes.c.deleted_at > datetime.min.replace(tzinfo=UTC), notes.c.id > 0)
+
+
+def any_forgotten(connection: Connection, space: str) -> bool:
+    """Whether any note of the space is in the trash."""
+    return connection.execute(select(notes.c.id).where(forgotten(space)).limit(1)).first() is not None
+
+
+def _read(
+    connection: Connection, space: str, where: ColumnElement[bool], as_of: datetime | None = None
+) -> dict[int, Note]:
+    rows = connection.execute(select(notes).where(where)).all()
     found_topics: dict[int, list[str]] = defaultdict(list)
-    for row in connection.execute(
-        select(topics.c.note_id, topics.c.topic)
-        .where(topics.c.space == space, topics.c.note_id.in_(ids))
-        .order_by(topics.c.note_id, topics.c.position)
-    ):
-        found_topics[row.note_id].append(row.topic)
     superseders: dict[int, list[int]] = defaultdict(list)
-    for row in connection.execute(
-        select(supersessions.c.old_id, supersessions.c.new_id)
-        .where(supersessions.c.space == space, supersessions.c.old_id.in_(ids))
-        .order_by(supersessions.c.created_at, supersessions.c.new_id)
-    ):
-        superseders[row.old_id].append(row.new_id)
-    found = {}
-    for row in connection.execute(
-        select(notes).where(notes.c.space == space, notes.c.id.in_(ids), notes.c.deleted_at.is_(None))
-    ):
-        found[row.id] = Note(
-            id=row.id,
-            uid=row.uid,
+    for start in range(0, len(rows), MOST_VARIABLES):
+        part = rows[start : start + MOST_VARIABLES]
+        for row in connection.execute(
+            select(topics.c.note_id, topics.c.topic)
+            .where(topics.c.space == space, topics.c.note_id.in_([row.id for row in part]))
+            .order_by(topics.c.note_id, topics.c.position)
+        ):
+            found_topics[row.note_id].append(row.topic)
+        held = replacements(as_of).subquery()
+        for row in connection.execute(
+            select(held.c.old_id, held.c.new_id)
+            .where(held.c.space == space, held.c.old_id.in_([row.number for row in part]))
+            .order_by(held.c.created_at, held.c.new_id)
+        ):
+            superseders[row.old_id].append(row.new_id)
+    return {
+        row.number: Note(
+            id=row.number,
+            uid=row.uid.partition("~")[0],
             space=row.space,
             title=row.title,
             body=row.body,
@@ -154,30 +174,38 @@ def _fetch(connection: Connection, space: str, ids: Sequence[int]) -> dict[int, 
             pinned=row.pinned,
             source=row.source,
             tokens=row.tokens,
-            superseded_by=tuple(superseders[row.id]),
+            superseded_by=tuple(superseders[row.number]),
+            forgotten_at=None if as_of else row.deleted_at,
         )
-    return found
+        for row in rows
+    }
 
 
-def standing(connection: Connection, space: str, ids: Collection[int]) -> dict[int, tuple[datetime, bool]]:
+def standing(
+    connection: Connection, space: str, ids: Collection[int], as_of: datetime | None = None
+) -> dict[int, tuple[datetime, bool]]:
     """When each note was made and whether something supersedes it: what a total order needs, without the texts."""
     rows = connection.execute(
-        select(notes.c.id, notes.c.created_at, stale().label("stale")).where(
-            notes.c.space == space, notes.c.id.in_(ids), notes.c.deleted_at.is_(None)
-        )
+        select(notes.c.number, notes.c.created_at, stale(as_of).label("stale")).where(with_ids(space, ids, as_of))
     )
-    return {row.id: (row.created_at, bool(row.stale)) for row in rows}
+    return {row.number: (row.created_at, bool(row.stale)) for row in rows}
 
 
 def allowed(connection: Connection, filters: Filters, ids: Collection[int]) -> set[int]:
     """Those of the notes that pass the filters."""
-    return set(connection.execute(select(notes.c.id).where(matching(filters), notes.c.id.in_(ids))).scalars())
+    return set(connection.execute(select(notes.c.number).where(matching(filters), notes.c.number.in_(ids))).scalars())
 
 
-def searchable(connection: Connection, space: str, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
+def searchable(
+    connection: Connection, space: str, ids: Collection[int], as_of: datetime | None = None
+) -> dict[int, tuple[str, str, str]]:
     """Title, topics and body as keyword search reads them, by note id."""
-    rows = connection.execute(select(keywords).where(keywords.c.space == space, keywords.c.note_id.in_(ids)))
-    return {row.note_id: (row.title, row.topics, row.body) for row in rows}
+    rows = connection.execute(
+        select(notes.c.number, keywords.c.title, keywords.c.topics, keywords.c.body)
+        .join(keywords, (keywords.c.space == notes.c.space) & (keywords.c.note_id == notes.c.id))
+        .where(with_ids(space, ids, as_of))
+    )
+    return {row.number: (row.title, row.topics, row.body) for row in rows}
 
 
 def fetch_passages(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Passage]:
@@ -190,35 +218,22 @@ def fetch_passages(connection: Connection, space: str, ids: Collection[int]) -> 
     return {row.id: Passage(row.id, row.note_id, row.start, row.end) for row in rows}
 
 
-def passages_of(connection: Connection, space: str, note_ids: Collection[int]) -> dict[int, list[Passage]]:
+def passages_of(
+    connection: Connection, space: str, note_ids: Collection[int], as_of: datetime | None = None
+) -> dict[int, list[Passage]]:
     """The passages of each note, in order."""
+    owner: ColumnElement[int] = passages.c.note_id
+    here: ColumnElement[bool] = passages.c.note_id.in_(note_ids)
+    columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end)
+    if as_of is not None:
+        owner, here = notes.c.number, with_ids(space, note_ids, as_of)
+        columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end).join(
+            notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
+        )
     found: dict[int, list[Passage]] = defaultdict(list)
-    for row in connection.execute(
-        select(passages.c.id, passages.c.note_id, passages.c.start, passages.c.end)
-        .where(passages.c.space == space, passages.c.note_id.in_(note_ids))
-        .order_by(passages.c.note_id, passages.c.start)
-    ):
-        found[row.note_id].append(Passage(row.id, row.note_id, row.start, row.end))
+    for row in connection.execute(columns.where(passages.c.space == space, here).order_by(owner, passages.c.start)):
+        found[row.owner].append(Passage(row.id, row.owner, row.start, row.end))
     return found
-
-
-def after(connection: Connection, space: str, note_id: int, limit: int) -> list[int]:
-    """The ids of up to `limit` notes that follow this one."""
-    here = in_space(space) & (notes.c.id > note_id)
-    return list(connection.execute(select(notes.c.id).where(here).order_by(notes.c.id).limit(limit)).scalars())
-
-
-def count_after(connection: Connection, space: str, note_id: int) -> int:
-    """How many notes follow this one."""
-    here = in_space(space) & (notes.c.id > note_id)
-    return int(connection.execute(select(func.count()).select_from(notes).where(here)).scalar_one())
-
-
-def spread(connection: Connection, space: str, most: int) -> list[int]:
-    """The ids of up to `most` notes at even distances, from the oldest to the newest."""
-    ids = after(connection, space, 0, count_after(connection, space, 0))
-    step = max(1.0, len(ids) / most)
-    return [ids[int(place * step)] for place in range(min(most, len(ids)))]
 
 
 def listing(
@@ -227,10 +242,10 @@ def listing(
     """Notes that pass the filters, newest first."""
     condition = matching(filters)
     if current_only:
-        condition &= ~stale()
-    statement = select(notes.c.id).where(condition).order_by(notes.c.created_at.desc(), notes.c.id.desc()).limit(limit)
-    ids = list(connection.execute(statement).scalars())
-    found = fetch(connection, filters.space, ids)
+        condition &= ~stale(filters.as_of)
+    newest = (notes.c.created_at.desc(), notes.c.number.desc())
+    ids = list(connection.execute(select(notes.c.number).where(condition).order_by(*newest).limit(limit)).scalars())
+    found = fetch(connection, filters.space, ids, filters.as_of)
     return [found[number] for number in ids]
 
 
@@ -243,6 +258,91 @@ def find_title(connection: Connection, space: str, words: str) -> int | None:
         .join(keywords, (keywords.c.space == notes.c.space) & (keywords.c.note_id == notes.c.id))
         .where(in_space(space), keywords.c.title == f" {words} ")
     ).scalar()
+
+
+def rewrite(connection: Connection, row: Row, at: datetime) -> None:
+    """Put another text, and all that is said of it, in the place of a note's own; its passages stay as they are."""
+    note = row.note
+    here = and_(notes.c.space == note.space, notes.c.id == note.id)
+    connection.execute(
+        update(notes)
+        .where(here)
+        .values(
+            title=note.title,
+            body=note.body,
+            kind=note.kind,
+            context=note.context,
+            created_at=note.created_at,
+            occurred_start=note.occurred_start,
+            occurred_end=note.occurred_end,
+            event_at=note.occurred_start or note.occurred_end or note.created_at,
+            dated=row.dated,
+            tokens=note.tokens,
+            content_hash=row.content_hash,
+            since=at,
+        )
+    )
+    connection.execute(delete(topics).where(topics.c.space == note.space, topics.c.note_id == note.id))
+    if note.topics:
+        connection.execute(
+            insert(topics),
+            [
+                {"space": note.space, "note_id": note.id, "position": position, "topic": topic}
+                for position, topic in enumerate(note.topics)
+            ],
+        )
+    title, topic_words, body = (f" {words} " for words in row.keywords)
+    said = {"title": title, "topics": topic_words, "body": body}
+    changed = or_(*(keywords.c[name] != words for name, words in said.items()))
+    connection.execute(
+        update(keywords).where(keywords.c.space == note.space, keywords.c.note_id == note.id, changed).values(**said)
+    )
+
+
+def move_passages(connection: Connection, space: str, spans: Mapping[int, tuple[int, int]]) -> None:
+    """Give passages other places in their text."""
+    for number, (start, end) in spans.items():
+        here = and_(passages.c.space == space, passages.c.id == number)
+        connection.execute(update(passages).where(here).values(start=start, end=end))
+
+
+def add_passages(connection: Connection, space: str, note_id: int, spans: Sequence[tuple[int, int]]) -> list[int]:
+    """New passages of a note; their ids, in order."""
+    numbers = list(next_ids(connection, "passage", len(spans))) if spans else []
+    if numbers:
+        rows = zip(numbers, spans, strict=True)
+        connection.execute(
+            insert(passages),
+            [
+                {"space": space, "id": number, "note_id": note_id, "start": start, "end": end}
+                for number, (start, end) in rows
+            ],
+        )
+    return numbers
+
+
+def remove_passages(connection: Connection, space: str, ids: Collection[int]) -> None:
+    """Delete passages; their vectors are another matter."""
+    connection.execute(delete(passages).where(passages.c.space == space, passages.c.id.in_(ids)))
+
+
+def is_dated(connection: Connection, space: str, note_id: int) -> bool:
+    """Whether somebody said when the note was."""
+    here = and_(notes.c.space == space, notes.c.id == note_id)
+    return bool(connection.execute(select(notes.c.dated).where(here)).scalar())
+
+
+def set_file_hash(connection: Connection, space: str, note_id: int, file_hash: str) -> None:
+    """Remember what the file of a note holds."""
+    connection.execute(update(notes).where(notes.c.space == space, notes.c.id == note_id).values(file_hash=file_hash))
+
+
+def set_forgotten(
+    connection: Connection, space: str, note_id: int, at: datetime | None, since: datetime | None = None
+) -> None:
+    """Move a note to the trash, or with None out of it; `since` is when it came back."""
+    values = {"deleted_at": at} | ({"since": since} if since else {})
+    connection.execute(update(notes).where(notes.c.space == space, notes.c.id == note_id).values(**values))
 
 
 def set_pinned(connection: Connection, space: str, note_id: int, pinned: bool) -> None:

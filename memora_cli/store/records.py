@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select, update
 
 from memora_cli.store.conditions import matching, stale
+from memora_cli.store.graph import Link
 from memora_cli.store.schema import counters, entities, links, mentions, notes, pending_links, supersessions
 from memora_cli.values import Filters
 
@@ -37,10 +38,19 @@ def spaces(connection: Connection) -> list[str]:
     return list(connection.execute(select(notes.c.space).distinct().order_by(notes.c.space)).scalars())
 
 
-def dated(connection: Connection, space: str, ids: Collection[int]) -> set[int]:
-    """Those of the notes of which somebody said when they were."""
-    found = select(notes.c.id).where(notes.c.space == space, notes.c.id.in_(ids), notes.c.dated.is_(True))
-    return set(connection.execute(found).scalars())
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """What is kept of a note and not shown: whether somebody said when it was, and what its file held."""
+
+    dated: bool
+    file_hash: str
+
+
+def files(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Filed]:
+    """What is kept of each of the notes and not shown."""
+    columns = select(notes.c.id, notes.c.dated, notes.c.file_hash)
+    rows = connection.execute(columns.where(notes.c.space == space, notes.c.id.in_(ids)))
+    return {row.id: Filed(row.dated, row.file_hash) for row in rows}
 
 
 def explicit_entities(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[str]]:
@@ -57,16 +67,16 @@ def explicit_entities(connection: Connection, space: str, ids: Collection[int]) 
     return found
 
 
-def stated_links(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[tuple[int, str, float]]]:
-    """`(target, relation, weight)` of the links that lead from each note and that nothing else gives anew."""
-    found: dict[int, list[tuple[int, str, float]]] = defaultdict(list)
+def stated_links(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[Link]]:
+    """The links that lead from each note and that nothing else gives anew."""
+    found: dict[int, list[Link]] = defaultdict(list)
     rows = connection.execute(
         select(links)
         .where(links.c.space == space, links.c.source_id.in_(ids), links.c.relation.not_in(DERIVED))
         .order_by(links.c.source_id, links.c.target_id, links.c.relation)
     )
     for row in rows:
-        found[row.source_id].append((row.target_id, row.relation, row.weight))
+        found[row.source_id].append(Link(row.source_id, row.target_id, row.relation, row.weight, row.origin))
     return found
 
 

@@ -86,6 +86,7 @@ notes = Table(
     Index("notes_content", "space", "content_hash"),
     Index("notes_event", "space", "event_at", "id"),
     Index("notes_source", "space", "source"),
+    Index("notes_deleted", "space", "deleted_at"),
     comment="Notes, and under negative ids the texts that they had; only a row without deleted_at is a note of today.",
 )
 

@@ -16,15 +16,15 @@ def find_text(connection: Connection, space: str, content_hash: str, source: str
     return connection.execute(select(func.max(notes.c.id)).where(condition)).scalar()
 
 
-def newest(connection: Connection, space: str, source: str) -> tuple[int, str] | None:
-    """The newest note that came from that source, and the hash of its text."""
+def newest(connection: Connection, space: str, source: str) -> tuple[int, str, str] | None:
+    """The newest note that came from that source, the hash of its text, and that of the file it was imported from."""
     row = connection.execute(
-        select(notes.c.id, notes.c.content_hash)
+        select(notes.c.id, notes.c.content_hash, notes.c.file_hash)
         .where(notes.c.space == space, notes.c.source == source, notes.c.deleted_at.is_(None))
         .order_by(notes.c.id.desc())
         .limit(1)
     ).one_or_none()
-    return None if row is None else (row.id, row.content_hash)
+    return None if row is None else (row.id, row.content_hash, row.file_hash)
 
 
 def below(connection: Connection, space: str, folder: str) -> dict[str, int]:

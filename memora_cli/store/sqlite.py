@@ -62,7 +62,7 @@ def vector_extension() -> str | None:
 
 def open_database(address: str) -> Database:
     """Open the file; see `database.open_database`."""
-    path = _path(address)
+    path = path_of(address)
     readable_only = _inspect(path)
     module = driver()
     engine = create_engine(
@@ -88,8 +88,8 @@ def open_database(address: str) -> Database:
     return database
 
 
-def _path(address: str) -> Path:
-    """The file of a path or a sqlite:/// URL."""
+def path_of(address: str) -> Path:
+    """The file of a path or a sqlite:/// URL. Raises `Usage`."""
     if address.startswith("sqlite:") and not address.startswith("sqlite:///"):
         raise Usage(f"{address} names no file: give a path, or sqlite:///PATH")
     try:

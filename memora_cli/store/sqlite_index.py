@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Engine,
     column,
     delete,
     func,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 KEYWORD_TABLE = """CREATE VIRTUAL TABLE keywords_fts USING fts5(
   title, topics, body, content='keywords', content_rowid='note_id',
   tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'")"""
+CHUNK = 1024  # vectors that vec0 makes room for at once
 SECURE_DELETE_SINCE = (3, 42, 0)
 KEYWORD_TRIGGERS = (
     """CREATE TRIGGER keywords_insert AFTER INSERT ON keywords BEGIN
@@ -80,6 +82,10 @@ class SqliteIndex:
         self.create(connection)
         if _table_exists(connection, "keywords_fts"):
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
+        self._refill(connection, space, model)
+
+    def _refill(self, connection: Connection, space: str, model: str) -> None:
+        """Make a vec0 table anew from the stored vectors."""
         if not self.drop_vectors(connection, space, model):
             return
         dimension = connection.execute(
@@ -96,7 +102,7 @@ class SqliteIndex:
         held = (
             select(notes.c.id)
             .select_from(index.join(notes, notes.c.id == index.c.rowid))
-            .where(text("keywords_fts MATCH :match"), notes.c.space == space)
+            .where(text("keywords_fts MATCH :match"), notes.c.space == space, notes.c.deleted_at.is_(None))
             .limit(cap)
             .subquery()
         )
@@ -114,17 +120,17 @@ class SqliteIndex:
         index, notes = table("keywords_fts", column("rowid")), schema.notes
         score: ColumnElement[float] = literal_column("bm25(keywords_fts, 10.0, 5.0, 1.0)")
         statement = (
-            select(notes.c.id, score.label("score"))
+            select(notes.c.number, score.label("score"))
             .select_from(index.join(notes, notes.c.id == index.c.rowid))
             .where(text("keywords_fts MATCH :match"), where)
-            .order_by(score, notes.c.created_at.desc(), notes.c.id)
+            .order_by(score, notes.c.created_at.desc(), notes.c.number)
             .limit(limit)
         )
         try:
             rows = connection.execute(statement, {"match": _quoted(words)}).all()
         except DBAPIError as error:
             raise IndexUnavailable(f"the keyword index cannot be read ({error.orig})") from error
-        return [(row.id, -row.score) for row in rows]
+        return [(row.number, -row.score) for row in rows]
 
     def index_vectors(
         self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
@@ -139,8 +145,35 @@ class SqliteIndex:
         except OperationalError as error:
             if "no such module" not in str(error.orig):
                 raise
-            if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
-                connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
+            _mark_unindexed(connection, name)
+
+    def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
+        """Delete from the vec0 tables; one that has become mostly holes is made anew, as vec0 fills none again."""
+        for model in models:
+            name = _vector_table(space, model)
+            if not ids or not _table_exists(connection, name):
+                continue
+            try:
+                connection.exec_driver_sql(f"DELETE FROM {name} WHERE passage_id = ?", [(number,) for number in ids])
+            except OperationalError as error:
+                if "no such module" not in str(error.orig):
+                    raise
+                _mark_unindexed(connection, name)
+                continue
+            live = connection.exec_driver_sql(f"SELECT count(*) FROM {name}_rowids").scalar_one()
+            slots = connection.exec_driver_sql(f"SELECT coalesce(sum(size), 0) FROM {name}_chunks").scalar_one()
+            if slots > CHUNK and live < slots / 2:
+                self._refill(connection, space, model)
+
+    def scrub(self, engine: Engine) -> bool:
+        """Write the file anew without holes, then empty the log: both may still hold deleted text."""
+        connection = engine.raw_connection()
+        try:
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            connection.close()
+        return not busy
 
     def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
         """Drop the vec0 table; False where the extension that could is missing."""
@@ -187,9 +220,11 @@ class SqliteIndex:
             raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
         found = {row.passage_id: 1.0 - row.distance for row in rows}
         held = connection.execute(
-            select(passages.c.id, passages.c.note_id).where(passages.c.space == space, passages.c.id.in_(found))
+            select(passages.c.id, notes.c.number)
+            .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
+            .where(passages.c.space == space, passages.c.id.in_(found))
         )
-        owners = {row.id: row.note_id for row in held}
+        owners = {row.id: row.number for row in held}
         return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
 
 
@@ -198,20 +233,26 @@ def _unindexed(name: str) -> tuple[ColumnElement[bool], ...]:
     return schema.counters.c.space == "", schema.counters.c.name == f"unindexed {name}"
 
 
+def _mark_unindexed(connection: Connection, name: str) -> None:
+    if not connection.execute(select(schema.counters.c.name).where(*_unindexed(name))).first():
+        connection.execute(insert(schema.counters).values(space="", name=f"unindexed {name}", value=1))
+
+
 def _table_exists(connection: Connection, name: str) -> bool:
     rows = connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,))
     return rows.first() is not None
 
 
 def _fill_vectors(connection: Connection, name: str, space: str, model: str, dimension: int) -> None:
-    """Make a vec0 table with every stored vector of its space and model."""
+    """Make a vec0 table with every stored vector of its space and model; those of past texts are only stored."""
     connection.exec_driver_sql(
         f"CREATE VIRTUAL TABLE {name} USING vec0("
         f"passage_id INTEGER PRIMARY KEY, embedding float[{dimension}] distance_metric=cosine)"
     )
     connection.exec_driver_sql(
         f"INSERT INTO {name}(passage_id, embedding) SELECT passage_id, vector FROM vectors "
-        "WHERE space = ? AND model = ? AND dimension = ?",
+        "JOIN passages ON passages.space = vectors.space AND passages.id = passage_id AND note_id > 0 "
+        "WHERE vectors.space = ? AND model = ? AND dimension = ?",
         (space, model, dimension),
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from memora_cli.store.schema import mentioned_times, notes
 from memora_cli.values import Window
@@ -25,9 +25,9 @@ def events(
 ) -> dict[int, Event]:
     """When the notes that pass happened: the newest `limit`, or as many as are nearest on each side of a window."""
     columns = select(
-        notes.c.id, notes.c.created_at, notes.c.occurred_start, notes.c.occurred_end, notes.c.event_at
+        notes.c.number, notes.c.created_at, notes.c.occurred_start, notes.c.occurred_end, notes.c.event_at
     ).where(where)
-    newest = (notes.c.event_at.desc(), notes.c.id.desc())
+    newest = (notes.c.event_at.desc(), notes.c.number.desc())
     if around is None:
         statements = [columns.order_by(*newest).limit(limit)]
     else:
@@ -36,19 +36,21 @@ def events(
             statements.append(columns.where(notes.c.event_at < around.start).order_by(*newest).limit(limit))
         if around.end:
             after = columns.where(notes.c.event_at >= around.end)
-            statements.append(after.order_by(notes.c.event_at, notes.c.id).limit(limit))
+            statements.append(after.order_by(notes.c.event_at, notes.c.number).limit(limit))
     found = {}
     for statement in statements:
         for row in connection.execute(statement):
             stated = row.occurred_start or row.occurred_end
-            found[row.id] = (
+            found[row.number] = (
                 Event(row.occurred_start, row.occurred_end) if stated else Event(row.created_at, row.created_at)
             )
     return found
 
 
 def mention(connection: Connection, space: str, note_id: int, windows: Sequence[Window]) -> None:
-    """Record the closed spans of time that a note's text mentions."""
+    """Record the closed spans of time that a note's text mentions, in the place of those it mentioned before."""
+    here = (mentioned_times.c.space == space) & (mentioned_times.c.note_id == note_id)
+    connection.execute(delete(mentioned_times).where(here))
     spans = dict.fromkeys((window.start, window.end) for window in windows if window.start and window.end)
     if spans:
         connection.execute(
@@ -72,14 +74,14 @@ def mentioned(
     """The mentioned spans that meet the window, by note, of the newest notes, up to `limit` spans."""
     found: dict[int, list[tuple[datetime, datetime]]] = {}
     rows = connection.execute(
-        select(notes.c.id, mentioned_times.c.start, mentioned_times.c.end)
+        select(notes.c.number, mentioned_times.c.start, mentioned_times.c.end)
         .join(mentioned_times, (mentioned_times.c.space == notes.c.space) & (mentioned_times.c.note_id == notes.c.id))
         .where(where, *_overlaps(window))
         .order_by(notes.c.event_at.desc(), notes.c.id.desc())
         .limit(limit)
     )
     for row in rows:
-        found.setdefault(row.id, []).append((row.start, row.end))
+        found.setdefault(row.number, []).append((row.start, row.end))
     return found
 
 

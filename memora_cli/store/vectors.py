@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
@@ -22,8 +22,10 @@ def write(
     model: str,
     passage_ids: Sequence[int],
     matrix: NDArray[numpy.float32],
+    *,
+    indexed: bool = True,
 ) -> None:
-    """Store vectors, one row for each passage, and index them.
+    """Store vectors, one row for each passage, and index them; those of past texts are stored only.
 
     Raises ValueError for one that is not finite or not of unit length.
     """
@@ -44,7 +46,54 @@ def write(
             for number, blob in pairs
         ],
     )
-    database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
+    if indexed:
+        database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
+
+
+def insert_known(
+    database: Database, connection: Connection, space: str, known: Mapping[tuple[int, str], bytes]
+) -> None:
+    """Store and index vectors that were stored before, by passage id and model."""
+    by_model: dict[str, list[tuple[int, bytes]]] = {}
+    for (number, model), blob in known.items():
+        by_model.setdefault(model, []).append((number, blob))
+    for model, pairs in by_model.items():
+        dimension = len(pairs[0][1]) // 4
+        connection.execute(
+            insert(vectors),
+            [
+                {"space": space, "passage_id": number, "model": model, "dimension": dimension, "vector": blob}
+                for number, blob in pairs
+            ],
+        )
+        database.index.index_vectors(connection, space, model, pairs, dimension)
+
+
+def of_texts(
+    connection: Connection, space: str, note_id: int, text_of: Callable[[str, str], str]
+) -> dict[tuple[str, str], bytes]:
+    """The vectors that a note's passages have, and had in its past texts, by `text_of(title, passage)` and model."""
+    rows = connection.execute(
+        select(notes.c.title, notes.c.body, passages.c.start, passages.c.end, vectors.c.model, vectors.c.vector)
+        .join(passages, (passages.c.space == notes.c.space) & (passages.c.note_id == notes.c.id))
+        .join(vectors, (vectors.c.space == passages.c.space) & (vectors.c.passage_id == passages.c.id))
+        .where(notes.c.space == space, notes.c.number == note_id)
+    )
+    return {(text_of(row.title, row.body[row.start : row.end]), row.model): row.vector for row in rows}
+
+
+def of_passages(connection: Connection, space: str, model: str, ids: Collection[int]) -> dict[int, bytes]:
+    """The stored vectors of these passages that have one of that model."""
+    here = (vectors.c.space == space) & (vectors.c.model == model) & vectors.c.passage_id.in_(ids)
+    return {row.passage_id: row.vector for row in connection.execute(select(vectors).where(here))}
+
+
+def remove(database: Database, connection: Connection, space: str, ids: Collection[int]) -> None:
+    """Delete the vectors of passages, and take them out of the indexes."""
+    here = (vectors.c.space == space) & vectors.c.passage_id.in_(ids)
+    models = list(connection.execute(select(vectors.c.model).distinct().where(here)).scalars())
+    connection.execute(delete(vectors).where(here))
+    database.index.remove_vectors(connection, space, models, list(ids))
 
 
 def scan(
@@ -58,7 +107,7 @@ def scan(
     import numpy
 
     rows = connection.execute(
-        select(passages.c.id, passages.c.note_id, vectors.c.vector)
+        select(passages.c.id, notes.c.number, vectors.c.vector)
         .join(passages, (passages.c.space == vectors.c.space) & (passages.c.id == vectors.c.passage_id))
         .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
         .where(vectors.c.model == model, vectors.c.dimension == len(vector), where)
@@ -68,17 +117,19 @@ def scan(
     matrix = numpy.frombuffer(b"".join(row.vector for row in rows), dtype="<f4").reshape(len(rows), -1)
     cosines = matrix @ vector
     order = numpy.argsort(-cosines, kind="stable")[:limit]
-    return [(rows[place].id, rows[place].note_id, float(cosines[place])) for place in order]
+    return [(rows[place].id, rows[place].number, float(cosines[place])) for place in order]
 
 
-def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
-    """The condition over `passages` of the space that it has no vector of that model."""
+def _lacks_vector(space: str, model: str, *, past: bool = False) -> ColumnElement[bool]:
+    """The condition over `passages` of the space without a vector of that model; `past` adds trash and past texts."""
     has_vector = (
         select(vectors.c.passage_id)
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    return (passages.c.space == space) & ~has_vector
+    note = (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
+    owned = select(notes.c.id).where(note if past else note & notes.c.deleted_at.is_(None)).exists()
+    return (passages.c.space == space) & ~has_vector & owned
 
 
 def waiting(connection: Connection, space: str, model: str) -> int:
@@ -93,9 +144,13 @@ def any_of(connection: Connection, space: str, model: str) -> bool:
     return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
 
 
-def lacking(connection: Connection, space: str, model: str, limit: int) -> list[int]:
-    """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
-    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model)).order_by(passages.c.note_id)
+def lacking(connection: Connection, space: str, model: str, limit: int, *, past: bool = False) -> list[int]:
+    """Up to `limit` notes that have a passage without a vector of that model, oldest first.
+
+    With `past` those in the trash and the texts that notes had, which have ids below zero, are among them.
+    """
+    lacks = _lacks_vector(space, model, past=past)
+    found = select(passages.c.note_id).distinct().where(lacks).order_by(passages.c.note_id)
     return list(connection.execute(found.limit(limit)).scalars())
 
 
@@ -128,15 +183,6 @@ def answering(connection: Connection, space: str, wanted: str) -> str:
         return int(connection.execute(select(func.count()).select_from(vectors).where(here)).scalar_one())
 
     return max((wanted, *others), key=lambda model: (held(model), model == wanted, model))
-
-
-def read(connection: Connection, space: str, model: str, passage_ids: Sequence[int]) -> dict[int, bytes]:
-    """The vectors of these passages, as little-endian float32; one that has none is left out."""
-    here = (vectors.c.space == space) & (vectors.c.model == model) & vectors.c.passage_id.in_(passage_ids)
-    return {
-        row.passage_id: row.vector
-        for row in connection.execute(select(vectors.c.passage_id, vectors.c.vector).where(here))
-    }
 
 
 def drop(database: Database, connection: Connection, space: str, model: str) -> None:

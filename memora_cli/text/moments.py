@@ -34,6 +34,13 @@ def read_window(text: str, at: datetime, *, week_start: int = 0) -> Window:
     return Window(moment, moment, text, "moment")
 
 
+def last_moment(window: Window) -> datetime | None:
+    """The last moment that belongs to a span, the span itself where it has no length; None where it never ends."""
+    if window.end is None or window.end == window.start:
+        return window.end
+    return window.end - timedelta(microseconds=1)
+
+
 def read_moment(text: str, at: datetime, *, week_start: int = 0) -> datetime:
     """The moment that a text means: the start of its range. Raises `UnreadableTime`."""
     window = read_window(text, at, week_start=week_start)
