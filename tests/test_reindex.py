@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from memora_cli.memory import Memory
 from memora_cli.models import find_model_id, load_embedder
 from memora_cli.store import graph, marks, vectors
 from memora_cli.store.sqlite import driver
-from memora_cli.values import Draft, Floors, Trace
+from memora_cli.values import Draft, Filters, Floors, Trace
 
 EVERYTHING = {"semantic_floor": -1.0, "strategy_limit": 4096, "rerank": False}
 
@@ -267,3 +269,23 @@ def test_killed_at_twenty_moments_a_reindex_resumes_and_no_search_between_mixes_
             marks.put(connection, memory.space, {marks.LINKED: 0})
         assert reindexed(memory) == 0
         assert links(memory) == linked != set(), "as if nobody had stopped it"
+
+
+def test_past_texts_and_the_trash_get_the_new_vectors_too(pair, memora) -> None:
+    _, two = pair
+    fill(3)
+    with Memory(load()) as memory:
+        memory.edit(2, lambda old: replace(old, body=sentence(50)), NOW + timedelta(days=2))
+        memory.forget([3], NOW + timedelta(days=2))
+    memora("models", "use", "two")
+    with Memory(load()) as memory:
+        assert reindexed(memory) == 2, "notes that are there"
+        memory.restore([3], NOW + timedelta(days=3))
+        then = Filters(space=memory.space, as_of=NOW + timedelta(days=1))
+        trace = ask(memory, sentence(1), NOW + timedelta(days=3), then, **EVERYTHING)
+        assert trace.backend.embedder == two
+        cosines = {hit.note_id: hit.score for hit in trace.lists[0].hits}
+        assert cosines[2] == pytest.approx(1.0, abs=1e-5), "the text of then is compared by the model of now"
+        now = consistent(memory, sentence(50))
+        assert (sorted(listed(now, "semantic")), now.waiting) == ([1, 2, 3], 0)
+        assert listed(now, "semantic")[0] == 2
