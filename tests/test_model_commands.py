@@ -123,6 +123,20 @@ def test_a_model_takes_the_place_of_another_only_when_told(memora, exported, tmp
     assert left_behind() == ["config.json", "model.onnx", "tokenizer.json", "words"]
 
 
+def test_no_model_lies_within_another(memora, exported) -> None:
+    memora("models", "import", exported, "--name", "owner/one")
+    assert "models called owner/" in memora("models", "import", exported, "--name", "owner", "--replace", code=2).err
+    memora("models", "import", exported, "--name", "alone")
+    assert "a model called alone" in memora("models", "import", exported, "--name", "alone/two", code=2).err
+    assert [row["name"] for row in memora("models", "--json").json["models"]][:2] == ["alone", "owner/one"]
+
+
+def test_what_an_exported_folder_is_cannot_be_told_otherwise(memora, exported) -> None:
+    for option in (("--precision", "fp32"), ("--query-prefix", "query: "), ("--max-length", 64)):
+        assert "exported by memora already" in memora("models", "import", exported, *option, code=2).err
+    assert left_behind() == []
+
+
 def test_verify_reads_every_byte_and_names_what_differs(memora, exported) -> None:
     memora("models", "import", exported)
     outcome = memora("models", "verify")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,11 +108,14 @@ def import_(
     wish = Wish(what, name, revision, sha256, precision, asked, replace)  # type: ignore[arg-type]  # checked above
     shown = console(stderr=True)
 
-    def show(made: ModelFolder) -> None:
-        if not as_json:
-            print_model(made, console())
+    with ExitStack() as bars:
+        report = bars.enter_context(stages(shown)) if shown.is_terminal else silent
 
-    with stages(shown) if shown.is_terminal else nullcontext(silent) as report:
+        def show(made: ModelFolder) -> None:
+            bars.close()  # the bar would stand in the midst of it
+            if not as_json:
+                print_model(made, console())
+
         made = import_model(wish, models_folder(), show, report, lambda text: warn(f"memora: {text}"))
     if as_json:
         say(dumps({"version": VERSION, **model(made, _used(context))}))
@@ -221,6 +224,8 @@ def _use(context: typer.Context, name: str, model: ModelFolder) -> None:
     if model.kind != "embedder":
         return
     with open_memory(context) as memory:
-        if waiting := memory.waiting():
-            notes = "1 note waits" if waiting == 1 else f"{waiting:,} notes wait"
-            warn(f"memora: {notes} for vectors of {name}: run memora reindex; until then the ones before answer")
+        waiting, answering = memory.waiting(), memory.answering()
+    if waiting:
+        notes = "1 note waits" if waiting == 1 else f"{waiting:,} notes wait"
+        then = "words alone find them" if answering == model.id else f"{answering} answers"
+        warn(f"memora: {notes} for vectors of {name}: run memora reindex; until then {then}")

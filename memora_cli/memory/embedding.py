@@ -51,6 +51,11 @@ class Embedding:
         with self.database.read() as connection:
             return vectors.waiting(connection, self.space, self._model_id("embedder"))
 
+    def answering(self) -> str:
+        """The id of the model whose vectors answer."""
+        with self.database.read() as connection:
+            return vectors.answering(connection, self.space, self._model_id("embedder"))
+
     def answered_by(self, model: str) -> list[str]:
         """The spaces in which the vectors of the model with that id answer."""
         wanted = self._model_id("embedder")

@@ -24,6 +24,7 @@ from memora_cli.models.hub import CARD, download
 from memora_cli.models.vetting import Vetted, vet
 
 NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?", re.ASCII)
+ARCHIVE_END = re.compile(r"\.(tar\.gz|tgz)$", re.IGNORECASE)
 WORK = ".import-"
 ROOM = 4  # times the weights: traced, fused and quantised they lie side by side for a while
 
@@ -69,10 +70,8 @@ def import_model(
     All work is done in a folder beside, and one rename ends it. Raises ModelUnusable, and Usage for a bad name.
     """
     with _room_errors(models), _workplace(models) as work:
+        target = _free_place(_name(wish), models, replace=wish.replace)
         source = _fetch(wish, work, report)
-        target = models / source.name
-        if target.exists() and not wish.replace:
-            raise Usage(f"model {source.name} is installed already: give --replace, or another --name")
         vetted = vet(source.path, source.name)
         if wish.sha256 and not is_archive(Path(wish.what)):
             _require_hash(vetted.sha256, wish.sha256, source.name)
@@ -81,6 +80,8 @@ def import_model(
             refuse(source.name, what, f"make room below {models}")
         made = work / "made"
         if vetted.exported:
+            if wish.precision or wish.asked != Asked():
+                raise Usage(f"{wish.what} was exported by memora already: its precision, prefixes and window stay")
             _take(vetted, made, source.name)
         else:
             description = Description(source.name, source.revision, _licence(source.path), source.origin)
@@ -138,32 +139,50 @@ def remove(name: str, models: Path) -> ModelFolder | None:
     return model
 
 
+def _name(wish: Wish) -> str:
+    """What the model is to be called: as told, else as its folder, file or hub name. Raises Usage."""
+    path = Path(wish.what).expanduser()
+    name = wish.name or wish.what
+    if not wish.name and (path.exists() or _is_path(wish.what)):
+        name = ARCHIVE_END.sub("", path.resolve().name)
+    if not NAME.fullmatch(name) or ".." in name:
+        raise Usage(f"{name!r} is no name for a model: letters, digits, - _ . and one / at most; give one with --name")
+    return name
+
+
+def _is_path(what: str) -> bool:
+    return what.startswith((".", "~", "/")) or Path(what).is_absolute() or is_archive(Path(what))
+
+
+def _free_place(name: str, models: Path, *, replace: bool) -> Path:
+    """Where a model of that name goes. Raises Usage where another is, or one would lie in the other."""
+    target = models / name
+    if target.is_dir() and not (target / CONFIG).is_file():
+        raise Usage(f"there are models called {name}/…: give another --name")
+    if target.parent != models and (target.parent / CONFIG).is_file():
+        raise Usage(f"there is a model called {target.parent.name}: give another --name")
+    if target.exists() and not replace:
+        raise Usage(f"model {name} is installed already: give --replace, or another --name")
+    return target
+
+
 def _fetch(wish: Wish, work: Path, report: Report) -> Source:
     """The folder of what is to be imported; an archive is unpacked and a hub model downloaded below `work`."""
-    path = Path(wish.what).expanduser()
+    name, path = _name(wish), Path(wish.what).expanduser()
     place = work / "source"
     place.mkdir()
     if path.is_dir():
-        return Source(path, _name(wish.name or path.resolve().name), wish.revision or "", str(path.resolve()))
+        return Source(path, name, wish.revision or "", str(path.resolve()))
     if path.is_file():
         if not is_archive(path):
             raise Usage(f"{path} is neither a folder nor a .tar.gz of one")
         if wish.sha256:
             _require_hash(stamp(path).sha256, wish.sha256, path.name)
-        folder = unpack(path, place, report)
-        default = re.sub(r"\.(tar\.gz|tgz)$", "", path.name, flags=re.IGNORECASE)
-        return Source(folder, _name(wish.name or default), wish.revision or "", str(path.resolve()))
-    if wish.what.startswith((".", "~", "/")) or path.is_absolute() or is_archive(path):
+        return Source(unpack(path, place, report), name, wish.revision or "", str(path.resolve()))
+    if _is_path(wish.what):
         raise ModelUnusable(f"there is no such folder or file: {wish.what}")
-    name = _name(wish.name or wish.what)
     got = download(wish.what, wish.revision, place, report)
     return Source(got.path, name, got.revision, wish.what)
-
-
-def _name(name: str) -> str:
-    if not NAME.fullmatch(name) or ".." in name:
-        raise Usage(f"{name!r} is no name for a model: letters, digits, - _ . and one / at most; give one with --name")
-    return name
 
 
 def _require_hash(sha256: str, wanted: str, name: str) -> None:
