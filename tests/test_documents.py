@@ -168,6 +168,9 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "when (a line for each line of when -)": memora("when", "last spring", "--json").json,
         "config": memora("config", "--json").json,
         "config get": memora("config", "get", "limit", "--json").json,
+        "models, models list": memora("models", "list", "--json").json,
+        "a model (and models import)": memora("models", "--json").json["models"][0],
+        "models verify": memora("models", "verify", "all-MiniLM-L6-v2", "--json").json,
     }
     assert set(outputs) == set(reference.SHAPES)
     for name, output in outputs.items():

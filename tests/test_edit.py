@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 from conftest import NOW
-from fakes import BagOfWords, ask, contents, found, listed, with_fakes
+from fakes import BagOfWords, ask, contents, found, listed, reindexed, with_fakes
 
 from memora_cli.errors import EmptyNote, NoSuchNote
 from memora_cli.values import Draft, Filters, Window
@@ -27,9 +27,9 @@ class Counting(BagOfWords):
     def __init__(self):
         self.seen = []
 
-    def embed(self, texts):
+    def embed(self, texts, *, query=False):
         self.seen += texts
-        return super().embed(texts)
+        return super().embed(texts, query=query)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_an_edit_without_a_model_waits_for_its_vectors_and_reindex_makes_them(co
     number = memory.add(Draft("first"), NOW).id
     memory.edit(number, lambda old: replace(old, body="second"), NOW, embed=False)
     assert ask(memory, "second", NOW).waiting == 1
-    assert sum(memory.reindex()) == 1
+    assert reindexed(memory) == 1
     assert ask(memory, "second", NOW).waiting == 0
     check(memory)
 
@@ -182,11 +182,11 @@ def test_what_others_write_while_a_model_works_is_not_lost(counting):
     class Meddling(BagOfWords):
         calls = 0
 
-        def embed(self, texts):
+        def embed(self, texts, *, query=False):
             Meddling.calls += 1
             if Meddling.calls == 1:
                 memory.edit(number, lambda old: replace(old, topics=("theirs",)), NOW, embed=False)
-            return super().embed(texts)
+            return super().embed(texts, query=query)
 
     memory.__dict__["embedder"] = Meddling()
     memory.edit(number, lambda old: replace(old, body="new text"), NOW)

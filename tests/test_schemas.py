@@ -92,6 +92,11 @@ def seen(memora, home):
     run("restore-backup", "restore-backup", home / "copy.db", "--yes")
     run("undo", "undo")
     run("doctor", "doctor")
+    run("models", "models")
+    run("models list", "models", "list")
+    run("models verify", "models", "verify")
+    # Importing needs the models extra; what it prints is one of these.
+    found["models import"] = [{"version": 1, **model} for model in found["models"][0]["models"]]
     run("config", "config")
     run("config list", "config", "list")
     run("config get", "config", "get", "min_score")

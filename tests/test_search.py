@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from conftest import NOW
-from fakes import Constant, Failing, ask, found, listed, open_at, query_of, with_fakes
+from fakes import Constant, Failing, ask, found, listed, open_at, query_of, reindexed, with_fakes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -622,7 +622,7 @@ def test_another_embedder_never_meets_the_vectors_of_the_first(bare):
     try:
         trace = ask(memory, "tea", NOW, semantic_floor=-1.0)
         assert (listed(trace, "semantic"), trace.waiting) == ([], 1)
-        assert sum(memory.reindex()) == 1
+        assert reindexed(memory) == 1
         trace = ask(memory, "tea", NOW, semantic_floor=-1.0)
         assert (listed(trace, "semantic"), trace.waiting) == ([old], 0)
     finally:

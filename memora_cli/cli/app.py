@@ -51,6 +51,7 @@ from memora_cli.cli import (  # noqa: E402
     exporting,  # noqa: F401
     importing,  # noqa: F401
     look,  # noqa: F401
+    models,  # noqa: F401
     schema,  # noqa: F401
     search,  # noqa: F401
     tally,  # noqa: F401

@@ -150,7 +150,7 @@ def write(
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
                 rows = matrix[first : first + len(prepared.texts)]
-                links += _insert_vectors(database, connection, space, embedder.id, added.id, rows)
+                links += insert_vectors(database, connection, space, embedder.id, added.id, rows)
             written.append((added.id, prepared))
         graph.mention(connection, space, {note_id: entities_of(prepared.draft) for note_id, prepared in written})
         for note_id, prepared in written:
@@ -234,31 +234,10 @@ def row_of(prepared: Prepared, stored: Note | None, at: datetime, *, number: int
     return notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words, prepared.file_hash)
 
 
-def _insert_vectors(
+def insert_vectors(
     database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
 ) -> list[graph.Link]:
     """Store a note's vectors; the links to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
     vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
     return nearest(database, connection, space, model, note_id, matrix)
-
-
-def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
-    """Give these notes the vectors they lack, in one transaction; how many notes got any."""
-    with database.read() as connection:
-        found = notes.fetch(connection, space, note_ids)
-        spans = notes.passages_of(connection, space, list(found))
-    texts = [
-        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
-    ]
-    matrix = embedder.embed(texts)
-    with database.write() as connection:
-        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
-        start = 0
-        for note in found.values():
-            rows = matrix[start : start + len(spans[note.id])]
-            start += len(rows)
-            if note.id in waiting:
-                links = _insert_vectors(database, connection, space, embedder.id, note.id, rows)
-                graph.link(connection, space, links)
-    return len(waiting)

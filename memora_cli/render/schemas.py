@@ -111,6 +111,7 @@ RESULT = shape(
     tokens=COUNT,
     shortened=TRUTH,
 )
+FLOORS = shape(semantic=NUMBER, entry=NUMBER, link=NUMBER, origin=TEXT)
 SUGGESTIONS = some(shape(old=ID, new=ID, command=TEXT))
 SEARCH = output(
     query=TEXT,
@@ -121,6 +122,7 @@ SEARCH = output(
     backend=shape(keyword=TEXT, vectors=TEXT, embedder=maybe(TEXT), reranker=maybe(TEXT)),
     degraded=some(shape(part=TEXT, reason=TEXT)),
     waiting=COUNT,
+    awaited=maybe(TEXT),
     results=some(RESULT),
     suggestions=SUGGESTIONS,
     omitted=shape(limit=COUNT, budget=COUNT, current=COUNT, min_score=COUNT),
@@ -157,6 +159,7 @@ EXPLAIN = also(
     skipped=by_name(TEXT),
     settings=shape(
         fusion=TEXT,
+        floors=FLOORS,
         rrf_k=WHOLE,
         weights=by_name(NUMBER),
         rerank_weight=SHARE,
@@ -171,6 +174,24 @@ EXPLAIN = also(
     timings_ms=by_name(NUMBER),
 )
 EXPLAIN["properties"]["note"] = ACCOUNT  # only with --note
+MODEL = shape(
+    name=TEXT,
+    id=TEXT,
+    kind={"enum": ["embedder", "reranker"]},
+    used=TRUTH,
+    path=TEXT,
+    origin=maybe(TEXT),
+    revision=TEXT,
+    licence=TEXT,
+    precision={"enum": ["fp32", "fp16", "int8"]},
+    dimension=maybe(ID),
+    max_length=ID,
+    query_prefix=TEXT,
+    passage_prefix=TEXT,
+    bytes=COUNT,
+    agreement=by_name(NUMBER),
+    floors=maybe(FLOORS),
+)
 TOPIC = shape(topic=TEXT, notes=COUNT)
 ENTITY = shape(name=TEXT, notes=COUNT)
 EDGE: Schema = shape(**{"from": ID, "to": ID, "relation": TEXT, "via": TEXT, "weight": SHARE, "tree": TRUTH})
@@ -251,6 +272,8 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             links=by_name(COUNT),
             months=by_name(COUNT),
             waiting=COUNT,
+            answering=TEXT,
+            floors=FLOORS,
             bytes=COUNT,
             database=TEXT,
             driver=TEXT,
@@ -283,6 +306,10 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
         "doctor": output(
             checks=some(shape(name=TEXT, state={"enum": ["ok", "warning", "broken"]}, detail=TEXT, remedy=maybe(TEXT)))
         ),
+        "models": output(models=some(MODEL)),
+        "models list": output(models=some(MODEL)),
+        "models import": output(**MODEL["properties"]),
+        "models verify": output(models=some(shape(name=TEXT, ok=TRUTH, reason=maybe(TEXT)))),
         "config": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config list": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config get": output(key=TEXT, value=SETTING, origin=TEXT),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 from memora_cli.memory import (
@@ -17,10 +18,11 @@ from memora_cli.memory import (
     Statistics,
     Undone,
 )
+from memora_cli.models.folder import ModelFolder
 from memora_cli.rank.rerank import share
 from memora_cli.render.reference import NAME
 from memora_cli.text.snippets import snippet
-from memora_cli.values import Account, Candidate, Change, Note, Score, Tally, Trace, Window
+from memora_cli.values import Account, Candidate, Change, Floors, Note, Score, Tally, Trace, Window
 
 VERSION = 1
 
@@ -194,12 +196,46 @@ def statistics(value: Statistics) -> Shape:
         "links": dict(value.links),
         "months": dict(value.months),
         "waiting": value.waiting,
+        "answering": value.answering,
+        "floors": floors(value.floors),
         "bytes": value.bytes,
         "database": value.database,
         "driver": value.driver,
         "embedder": value.embedder,
         "reranker": value.reranker,
     }
+
+
+def model(value: ModelFolder, used: Collection[Path]) -> Shape:
+    """A model that is here."""
+    return {
+        "name": value.name,
+        "id": value.id,
+        "kind": value.kind,
+        "used": value.path in used,
+        "path": str(value.path),
+        "origin": value.origin or None,
+        "revision": value.revision,
+        "licence": value.licence,
+        "precision": value.precision,
+        "dimension": value.dimension,
+        "max_length": value.max_length,
+        "query_prefix": value.query_prefix,
+        "passage_prefix": value.passage_prefix,
+        "bytes": sum(stamp.bytes for stamp in value.files.values()),
+        "agreement": dict(value.agreement),
+        "floors": floors(value.floors) if value.floors else None,
+    }
+
+
+def models(values: Iterable[ModelFolder], used: Collection[Path]) -> Shape:
+    """The models that are here."""
+    return {"version": VERSION, "models": [model(value, used) for value in values]}
+
+
+def floors(value: Floors) -> Shape:
+    """The least cosines of a model, and where they come from."""
+    return {"semantic": value.semantic, "entry": value.entry, "link": value.link, "origin": value.origin}
 
 
 def window(value: Window | None) -> Shape | None:
@@ -258,6 +294,7 @@ def search(trace: Trace) -> Shape:
         },
         "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
         "waiting": trace.waiting,
+        "awaited": trace.awaited or None,
         "results": results(trace),
         "suggestions": [_suggestion(old.note.id, new.note.id) for old, new in trace.suggestions],
         "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
@@ -302,6 +339,7 @@ def explain(trace: Trace) -> Shape:
             "pinned_bonus": trace.query.settings.pinned_bonus,
             "limit": trace.query.settings.limit,
             "max_tokens": trace.query.settings.max_tokens,
+            "floors": floors(trace.floors),
         },
         "stages": [
             {"stage": step.name, "order": [candidate.note.id for candidate in step.candidates]} for step in trace.steps

@@ -23,7 +23,6 @@ from memora_cli.store.schema import (
 
 TEMPORAL_HOURS = 24.0
 TEMPORAL_NEAREST = 10
-SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
 PERSON = "person"  # the origin of a link that no change of a text takes away
 CAUSAL = frozenset({"causes", "enables", "prevents"})
@@ -243,6 +242,11 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
         delete(links).where(same), [{f"at_{name}": value for name, value in row.items()} for row in rows.values()]
     )
     connection.execute(insert(links), list(rows.values()))
+
+
+def unlink_all(connection: Connection, space: str, relation: str) -> None:
+    """Forget every link of that relation."""
+    connection.execute(delete(links).where(links.c.space == space, links.c.relation == relation))
 
 
 def links_between(connection: Connection, space: str, source: int, target: int) -> list[Link]:
