@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -140,6 +141,11 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
     outputs = {
         "add and supersede --with": memora("add", "I drink tea now", "--json").json,
         "import": memora("import", lines, "--json").json,
+        "export": memora("export", home / "out", "--json").json,
+        "a line of export": json.loads(memora("export", "-").out.splitlines()[0]),
+        "backup": memora("backup", home / "copy.db", "--json").json,
+        "restore-backup": memora("restore-backup", home / "copy.db", "--yes", "--json").json,
+        "doctor": memora("doctor", "--json").json,
         "edit": memora("edit", 1, "--title", "Drinks", "--json").json,
         "history": memora("history", 1, "--json").json,
         "undo": memora("undo", "--json").json,
@@ -175,9 +181,7 @@ def test_every_json_output_is_in_the_manual(name: str) -> None:
 def test_import_lines_in_the_manual_are_read(memora: Callable[..., Any]) -> None:
     given = {"title": "Bread", "topics": ["food"], "kind": "opinion", "context": "kitchen", "source": "book"}
     line = {**given, "text": "Rye is best", "pinned": True, "created_at": "2024-05-03", "occurred": "2024-05-01"}
-    assert {*line, "id"} == set(page.IMPORT_LINE)
-    import json
-
+    assert {*line, "id", "uid"} == set(page.IMPORT_LINE)
     memora("import", "-", stdin=json.dumps(line))
     note = memora("list", "--jsonl").json
     assert {key: note[key] for key in given} == given

@@ -261,6 +261,17 @@ def test_history_tells_who_replaced_what_and_when_with_the_texts_that_were(diary
     assert diary.history(3).chains == value.chains
 
 
+def test_a_note_that_two_notes_replaced_has_its_own_chain_told_once(memory):
+    with_fakes(memory)
+    for text in ("one", "two", "three", "four"):
+        memory.add(Draft(text), NOW)
+    for old, new in ((1, 2), (2, 3), (2, 4)):
+        memory.supersede(old, new, NOW)
+    first, second = memory.history(1).chains
+    assert ([first.note.id, second.note.id], second.replaced[0].repeated) == ([3, 4], True)
+    assert ([one.note.id for one in first.replaced[0].replaced], second.replaced[0].replaced) == ([1], ())
+
+
 def test_history_of_a_forgotten_note_can_be_read(diary):
     value = diary.history(2)
     assert (value.note.title, value.note.forgotten_at) == ("Google", NOW + 6 * DAY)

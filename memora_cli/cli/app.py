@@ -40,16 +40,19 @@ def settle(
     context.obj = db
 
 
-from memora_cli.cli import (  # noqa: E402, F401  # each file adds its commands to the app
-    backups,
-    capture,
-    change,
-    configuring,
-    exporting,
-    importing,
-    look,
-    models,
-    search,
-    upkeep,
-    when,
+# Each file adds its commands to the app, in the order of --help.
+from memora_cli.cli import (  # noqa: E402
+    backups,  # noqa: F401
+    capture,  # noqa: F401
+    change,  # noqa: F401
+    configuring,  # noqa: F401
+    doctor,  # noqa: F401
+    exporting,  # noqa: F401
+    importing,  # noqa: F401
+    look,  # noqa: F401
+    models,  # noqa: F401
+    schema,  # noqa: F401
+    search,  # noqa: F401
+    upkeep,  # noqa: F401
+    when,  # noqa: F401
 )

@@ -26,6 +26,9 @@ from memora_cli.cli.options import (
 from memora_cli.errors import EmptyNote, Usage
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memora_cli.memory import Memory
     from memora_cli.values import Draft, Relation
 
 NOTHING = "none"  # what takes a value away
@@ -33,6 +36,10 @@ RELATIONS = ("causes", "caused-by", "enables", "prevents")
 
 Id = Annotated[int, typer.Argument(metavar="ID", parser=note_id, help="A note id, as search and list show it.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def _present(memory: Memory, at: str | None) -> datetime:
+    return now(at, week_start(memory.config))
 
 
 @app.command(epilog='Example: memora edit 12 --title "Boiler" --topic home')
@@ -139,11 +146,8 @@ def forget(context: typer.Context, ids: Ids, at: At = None, space: Space = None)
     from memora_cli.render.terminal import ids as named
     from memora_cli.render.terminal import warn
 
-    config = configure(context, space)
-    from memora_cli.memory import Memory
-
-    with Memory(config) as memory:
-        memory.forget(ids, now(at, week_start(config)))
+    with open_memory(context, space) as memory:
+        memory.forget(ids, _present(memory, at))
     warn(f"memora: in the trash: {named(ids)}; memora undo takes them out again, memora purge deletes them")
 
 
@@ -159,11 +163,8 @@ def restore(
     as_json: AsJson = False,
 ) -> None:
     """Take notes out of the trash, or list what is in it."""
-    config = configure(context, space)
-    present = now(at, week_start(config))
-    from memora_cli.memory import Memory
-
-    with Memory(config) as memory:
+    with open_memory(context, space) as memory:
+        present = _present(memory, at)
         if ids:
             memory.restore(ids, present)
             return
@@ -249,11 +250,8 @@ def undo(context: typer.Context, at: At = None, space: Space = None, as_json: As
     """
     from memora_cli.render.terminal import say
 
-    config = configure(context, space)
-    present = now(at, week_start(config))
-    from memora_cli.memory import Memory
-
-    with Memory(config) as memory:
+    with open_memory(context, space) as memory:
+        present = _present(memory, at)
         value = memory.undo(present)
     if as_json:
         from memora_cli.render import shapes
@@ -275,11 +273,8 @@ def link(
     space: Space = None,
 ) -> None:
     """Link two notes by cause; searches follow such a link both ways, and twice as far as others."""
-    from memora_cli.memory import Memory
-
-    config = configure(context, space)
-    with Memory(config) as memory:
-        memory.link(one, _relation(relation), other, now(at, week_start(config)))
+    with open_memory(context, space) as memory:
+        memory.link(one, _relation(relation), other, _present(memory, at))
 
 
 @app.command(epilog="Example: memora unlink 12 causes 15")
@@ -295,12 +290,10 @@ def unlink(
     """Take away the links by cause between two notes, or one of them."""
     if len(words) > 2:
         raise Usage("name two notes: memora unlink ID ID, or ID RELATION ID for one of several links")
-    from memora_cli.memory import Memory
 
-    config = configure(context, space)
     relation = _relation(words[0]) if len(words) == 2 else None
-    with Memory(config) as memory:
-        memory.unlink(one, note_id(words[-1]), relation, now(at, week_start(config)))
+    with open_memory(context, space) as memory:
+        memory.unlink(one, note_id(words[-1]), relation, _present(memory, at))
 
 
 def _relation(text: str) -> Relation:
@@ -326,16 +319,14 @@ def alias(
     """Let two names mean the same: notes with either are found by both. Without names, list the aliases."""
     if remove is not None and name is not None:
         raise Usage("--remove takes the one name that is no alias any more: memora alias --remove OTHER")
-    from memora_cli.memory import Memory
     from memora_cli.render.terminal import console, say
 
-    config = configure(context, space)
-    with Memory(config) as memory:
+    with open_memory(context, space) as memory:
         if remove is not None:
-            memory.unalias(remove, now(at, week_start(config)))
+            memory.unalias(remove, _present(memory, at))
             return
         if name is not None and other is not None:
-            memory.alias(name, other, now(at, week_start(config)))
+            memory.alias(name, other, _present(memory, at))
             return
         found = memory.aliases(name)
     if as_json:

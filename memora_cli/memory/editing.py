@@ -11,20 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlalchemy import Connection
 
 from memora_cli.errors import DatabaseBusy
-from memora_cli.memory.writing import (
-    Prepared,
-    derived_causes,
-    entities_of,
-    is_dated,
-    mention_times,
-    nearest_links,
-    prepare,
-    require,
-    row_of,
-)
+from memora_cli.memory.connecting import derived_causes, entities_of, is_dated, mention_times, nearest_links
+from memora_cli.memory.writing import Prepared, prepare, require, row_of
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
-from memora_cli.store import changes, graph, notes, past, vectors
+from memora_cli.store import changes, graph, notes, past, rewriting, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.words import search_text
 from memora_cli.values import Draft, Note, Window
@@ -146,11 +137,11 @@ def apply(
     """Carry an edit out; what it changed. `rows` are vectors of that model by text, `week` the user's first weekday."""
     note_id, draft = plan.note.id, plan.new.draft
     if plan.file_hash:
-        notes.set_file_hash(connection, space, note_id, plan.file_hash)
+        rewriting.set_file_hash(connection, space, note_id, plan.file_hash)
     if not plan.before:
         return []
     past.archive(connection, space, note_id, at)
-    notes.rewrite(connection, row_of(plan.new, plan.note, at), at)
+    rewriting.rewrite(connection, row_of(plan.new, plan.note, at), at)
     turned = set(plan.before)
     if turned & {"title", "body"}:
         fresh = _change_passages(database, connection, space, plan, rows, model)
@@ -193,11 +184,11 @@ def _change_passages(
         else:
             fresh.append((span, text))
     gone = [passage.id for passages in stored.values() for passage in passages]
-    notes.move_passages(connection, space, moved)
+    rewriting.move_passages(connection, space, moved)
     if gone:
         vectors.remove(database, connection, space, gone)
-        notes.remove_passages(connection, space, gone)
-    numbers = notes.add_passages(connection, space, note.id, [span for span, _ in fresh])
+        rewriting.remove_passages(connection, space, gone)
+    numbers = rewriting.add_passages(connection, space, note.id, [span for span, _ in fresh])
     known = {
         (number, name): blob
         for number, (_, text) in zip(numbers, fresh, strict=True)

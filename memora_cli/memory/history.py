@@ -16,7 +16,7 @@ from memora_cli.values import Change, Note
 class Chain:
     """A note with the notes that it directly replaced, and when each was; in the trash when `note.forgotten_at`.
 
-    `repeated` says that the note stands elsewhere in the tree with what it replaced.
+    `repeated` says that the note stands further up in the tree already, with what it replaced.
     """
 
     note: Note
@@ -59,7 +59,7 @@ def _tree(
     seen: set[int],
 ) -> Chain:
     if number in seen:
-        return Chain(known[number], at, repeated=bool(below.get(number)))
+        return Chain(known[number], at, repeated=True)
     seen.add(number)
     older = [(old, moment) for old, moment in below.get(number, ()) if old in known]
     return Chain(known[number], at, tuple(_tree(old, moment, below, known, seen) for old, moment in older))

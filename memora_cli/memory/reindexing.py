@@ -9,7 +9,8 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from memora_cli.errors import ModelUnusable
-from memora_cli.memory.writing import BATCH, nearest_links
+from memora_cli.memory.connecting import nearest_links
+from memora_cli.memory.writing import BATCH
 from memora_cli.models import EMBEDDER, Embedder, load_embedder
 from memora_cli.models.floors import carry_over
 from memora_cli.rank.read import passage_text

@@ -10,8 +10,9 @@ from datetime import datetime
 from sqlalchemy import Connection
 
 from memora_cli.errors import MemoraError, Usage
+from memora_cli.memory.connecting import entities_of, mention_times
 from memora_cli.memory.lines import Bond, Record
-from memora_cli.memory.writing import Added, Prepared, entities_of, mention_times, prepare, supersede
+from memora_cli.memory.writing import Added, Prepared, prepare, supersede
 from memora_cli.store import changes, graph, notes, records, sources
 from memora_cli.store.database import Database
 from memora_cli.text.words import search_text

@@ -107,6 +107,28 @@ NOTE = {
     "tokens": "the length as the token budget counts it",
 }
 
+EXPORTED = {
+    "id": "",
+    "uid": "",
+    "space": "",
+    "title": "",
+    "text": "",
+    "topics": "a list",
+    "kind": "",
+    "context": "",
+    "created_at": "in UTC, as all times here",
+    "dated": "whether somebody said when it was",
+    "occurred_start": "",
+    "occurred_end": "",
+    "pinned": "",
+    "source": "",
+    "file_hash": "of what its file held",
+    "entities": "the names given with --entity",
+    "links": "a list of {id, uid, relation, weight, origin}",
+    "pending": "a list of {relation, title}: links to notes that are not there yet",
+    "supersedes": "a list of {id, uid, at}",
+}
+
 SEARCH = {
     "version": "",
     "query": "",
@@ -147,11 +169,25 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "import": {
             "version": "",
             "added": "how many",
-            "updated": "how many notes have the newer text of their file now",
+            "updated": "how many notes took the newer text of their file",
             "unchanged": "how many",
+            "gone": "a list of {name, id}: files of the folder that are no longer there, and their notes",
             "failed": "a list of {name, reason}",
             "skipped": "the same for what is left out and no failure: empty files, files reached twice",
+            "unread": "a list of {name, key, value}: front matter that was not understood",
+            "unrelated": "a list of relations of exported notes that could not be made",
         },
+        "export": {
+            "version": "",
+            "path": "",
+            "written": "how many files or lines",
+            "unchanged": "how many files were as they should be",
+            "stray": "a list of files of an earlier export whose notes were not exported now",
+        },
+        "a line of export": EXPORTED,
+        "backup": {"version": "", "path": "", "bytes": ""},
+        "restore-backup": {"version": "", "path": "", "kept": "the copy of what was there, or null"},
+        "doctor": {"version": "", "checks": "a list of {name, state, detail, remedy}; ok, warning or broken"},
         "edit": {"version": "", "id": "", "changed": "false when it was so already"},
         "history": {
             "version": "",
@@ -248,6 +284,7 @@ IMPORT_LINE: Mapping[str, str] = MappingProxyType(
         "pinned": "true or false",
         "source": "what it comes from",
         "id": "kept as the source when there is no other",
+        "uid": "that of an exported note: with it the note is taken as it was, with its id and relations",
     }
 )
 """The keys of a line that import reads; all but the text may be left out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, or_, select, true, union_all
+from sqlalchemy import ColumnElement, FromClause, Select, and_, or_, select, true, tuple_, union_all
 
 from memora_cli.store.schema import notes, past_supersessions, supersessions, topics
 from memora_cli.values import Filters
@@ -74,12 +74,15 @@ def replacements(as_of: datetime | None = None) -> Select[tuple[str, int, int, d
         ).subquery()
     newer = notes.alias("newer")
     number = newer.c.id if as_of is None else newer.c.number
-    return select(here.c.space, here.c.old_id, here.c.new_id, here.c.created_at).join(
-        newer, and_(newer.c.space == here.c.space, number == here.c.new_id, alive(as_of, newer))
-    )
+    same = and_(newer.c.space == here.c.space, number == here.c.new_id, alive(as_of, newer))
+    # Not a join, which a database may begin at its many notes: it is to begin at its few supersessions.
+    there = select(newer.c.id).where(same).limit(1).scalar_subquery()
+    return select(here.c.space, here.c.old_id, here.c.new_id, here.c.created_at).where(there.is_not(None))
 
 
 def stale(as_of: datetime | None = None) -> ColumnElement[bool]:
     """The condition over `notes` that something supersedes it."""
     held = replacements(as_of).subquery()
+    if as_of is not None:  # not correlated: the past has no index of its own, so it is read once
+        return tuple_(notes.c.space, notes.c.number).in_(select(held.c.space, held.c.old_id))
     return select(held.c.old_id).where(held.c.space == notes.c.space, held.c.old_id == notes.c.number).exists()

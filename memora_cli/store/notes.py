@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
 from memora_cli.store.conditions import in_space, matching, replacements, stale, with_ids
 from memora_cli.store.schema import counters, keywords, notes, passages, topics
@@ -222,17 +222,17 @@ def passages_of(
     connection: Connection, space: str, note_ids: Collection[int], as_of: datetime | None = None
 ) -> dict[int, list[Passage]]:
     """The passages of each note, in order."""
-    owner: ColumnElement[int] = passages.c.note_id
-    here: ColumnElement[bool] = passages.c.note_id.in_(note_ids)
-    columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end)
+    owners = {number: number for number in note_ids}
     if as_of is not None:
-        owner, here = notes.c.number, with_ids(space, note_ids, as_of)
-        columns = select(passages.c.id, owner.label("owner"), passages.c.start, passages.c.end).join(
-            notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
-        )
+        rows = connection.execute(select(notes.c.id, notes.c.number).where(with_ids(space, note_ids, as_of)))
+        owners = {row.id: row.number for row in rows}
     found: dict[int, list[Passage]] = defaultdict(list)
-    for row in connection.execute(columns.where(passages.c.space == space, here).order_by(owner, passages.c.start)):
-        found[row.owner].append(Passage(row.id, row.owner, row.start, row.end))
+    for row in connection.execute(
+        select(passages.c.id, passages.c.note_id, passages.c.start, passages.c.end)
+        .where(passages.c.space == space, passages.c.note_id.in_(owners))
+        .order_by(passages.c.note_id, passages.c.start)
+    ):
+        found[owners[row.note_id]].append(Passage(row.id, owners[row.note_id], row.start, row.end))
     return found
 
 
@@ -260,81 +260,10 @@ def find_title(connection: Connection, space: str, words: str) -> int | None:
     ).scalar()
 
 
-def rewrite(connection: Connection, row: Row, at: datetime) -> None:
-    """Put another text, and all that is said of it, in the place of a note's own; its passages stay as they are."""
-    note = row.note
-    here = and_(notes.c.space == note.space, notes.c.id == note.id)
-    connection.execute(
-        update(notes)
-        .where(here)
-        .values(
-            title=note.title,
-            body=note.body,
-            kind=note.kind,
-            context=note.context,
-            created_at=note.created_at,
-            occurred_start=note.occurred_start,
-            occurred_end=note.occurred_end,
-            event_at=note.occurred_start or note.occurred_end or note.created_at,
-            dated=row.dated,
-            tokens=note.tokens,
-            content_hash=row.content_hash,
-            since=at,
-        )
-    )
-    connection.execute(delete(topics).where(topics.c.space == note.space, topics.c.note_id == note.id))
-    if note.topics:
-        connection.execute(
-            insert(topics),
-            [
-                {"space": note.space, "note_id": note.id, "position": position, "topic": topic}
-                for position, topic in enumerate(note.topics)
-            ],
-        )
-    title, topic_words, body = (f" {words} " for words in row.keywords)
-    said = {"title": title, "topics": topic_words, "body": body}
-    changed = or_(*(keywords.c[name] != words for name, words in said.items()))
-    connection.execute(
-        update(keywords).where(keywords.c.space == note.space, keywords.c.note_id == note.id, changed).values(**said)
-    )
-
-
-def move_passages(connection: Connection, space: str, spans: Mapping[int, tuple[int, int]]) -> None:
-    """Give passages other places in their text."""
-    for number, (start, end) in spans.items():
-        here = and_(passages.c.space == space, passages.c.id == number)
-        connection.execute(update(passages).where(here).values(start=start, end=end))
-
-
-def add_passages(connection: Connection, space: str, note_id: int, spans: Sequence[tuple[int, int]]) -> list[int]:
-    """New passages of a note; their ids, in order."""
-    numbers = list(next_ids(connection, "passage", len(spans))) if spans else []
-    if numbers:
-        rows = zip(numbers, spans, strict=True)
-        connection.execute(
-            insert(passages),
-            [
-                {"space": space, "id": number, "note_id": note_id, "start": start, "end": end}
-                for number, (start, end) in rows
-            ],
-        )
-    return numbers
-
-
-def remove_passages(connection: Connection, space: str, ids: Collection[int]) -> None:
-    """Delete passages; their vectors are another matter."""
-    connection.execute(delete(passages).where(passages.c.space == space, passages.c.id.in_(ids)))
-
-
 def is_dated(connection: Connection, space: str, note_id: int) -> bool:
     """Whether somebody said when the note was."""
     here = and_(notes.c.space == space, notes.c.id == note_id)
     return bool(connection.execute(select(notes.c.dated).where(here)).scalar())
-
-
-def set_file_hash(connection: Connection, space: str, note_id: int, file_hash: str) -> None:
-    """Remember what the file of a note holds."""
-    connection.execute(update(notes).where(notes.c.space == space, notes.c.id == note_id).values(file_hash=file_hash))
 
 
 def set_forgotten(

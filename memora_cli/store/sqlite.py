@@ -72,7 +72,7 @@ def open_database(address: str) -> Database:
     @event.listens_for(engine, "connect")
     def configure(connection: Any, _record: Any) -> None:
         connection.isolation_level = None
-        _load_extension(connection)
+        load_extension(connection)
         for pragma in PRAGMAS:
             if not (readable_only and "journal_mode" in pragma):
                 connection.execute(pragma)
@@ -164,7 +164,7 @@ def _look_inside(path: Path) -> tuple[int, int]:
     return (APPLICATION_ID, 0) if not (application or version or tables) else (application, version)
 
 
-def _load_extension(connection: Any) -> None:
+def load_extension(connection: Any) -> None:
     """Load vec0 where the driver can, then switch extension loading off again; without it vectors are scanned."""
     extension = vector_extension()
     if extension is None or not hasattr(connection, "enable_load_extension"):

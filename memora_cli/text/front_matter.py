@@ -25,7 +25,13 @@ def compose(fields: Mapping[str, Any], body: str) -> str:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, represent)
-    front = yaml.dump(dict(fields), Dumper=Dumper, allow_unicode=True, sort_keys=False, width=10**9)
+
+    def dump(*, allow_unicode: bool) -> str:
+        return yaml.dump(dict(fields), Dumper=Dumper, allow_unicode=allow_unicode, sort_keys=False, width=10**9)
+
+    front = dump(allow_unicode=True)
+    if unicodedata.normalize("NFC", front) != front:  # a mark would join the last letter of an escape before it
+        front = dump(allow_unicode=False)
     return f"---\n{front}---\n{body}\n"
 
 

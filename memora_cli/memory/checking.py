@@ -1,0 +1,185 @@
+"""Checks everything that memora stands on, one function each; a new check is a function and its place in `CHECKS`."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from memora_cli.config import Config, config_path, load
+from memora_cli.errors import BadSetting, DatabaseDamaged, MemoraError, ModelUnusable, Usage
+from memora_cli.models import find_model
+from memora_cli.models.folder import ModelKind, read_folder, verify
+from memora_cli.store import health, schema, sqlite, sqlite_file
+from memora_cli.store.database import location, open_database
+
+State = Literal["ok", "warning", "broken"]
+
+OLDEST_SAFE = (3, 51, 3)  # older SQLite may lose what is written while its log is being reset
+OLDEST_DELETING = (3, 42, 0)  # older FTS5 keeps the words of deleted notes for a while
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What one check found; `remedy` is the command or deed that mends it, `code` how doctor ends when it is broken."""
+
+    name: str
+    state: State
+    detail: str
+    remedy: str = ""
+    code: int = 0
+
+
+def examine(flags: dict[str, str | None]) -> Iterator[Check]:
+    """All checks in order, each as it is done; one that cannot be made because of another is left out."""
+    yield from python()
+    yield from driver()
+    try:
+        config = load(flags)
+        yield Check("settings", "ok", f"{config_path()}{'' if config_path().exists() else ' (not there: defaults)'}")
+    except BadSetting as error:
+        yield Check("settings", "broken", str(error), "memora config edit", BadSetting.exit_code)
+        try:
+            config = load(flags, path=Path(os.devnull))
+        except BadSetting:
+            return
+    for check in CHECKS:
+        yield from check(config)
+
+
+def python() -> Iterator[Check]:
+    """The interpreter."""
+    yield Check("python", "ok", f"{platform.python_version()} ({platform.machine()})")
+
+
+def driver() -> Iterator[Check]:
+    """SQLite, whether it can load extensions, and what it was built with."""
+    module = sqlite.driver()
+    said = f"{module.sqlite_version} through {module.__name__}"
+    number = tuple(int(part) for part in module.sqlite_version.split("."))
+    if number < OLDEST_SAFE:
+        wanted = ".".join(map(str, OLDEST_SAFE))
+        yield Check("sqlite", "warning", f"{said} is older than {wanted}", "pip install --upgrade pysqlite3")
+    else:
+        yield Check("sqlite", "ok", said)
+    with closing(module.connect(":memory:")) as connection:
+        try:
+            connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+            yield Check("keyword index", "ok", "FTS5 is there")
+        except module.Error as error:
+            detail = f"no FTS5 ({error}): words are searched with LIKE"
+            yield Check("keyword index", "warning", detail, "pip install --upgrade pysqlite3")
+        sqlite.load_extension(connection)
+        try:
+            version = connection.execute("SELECT vec_version()").fetchone()[0]
+            yield Check("vector index", "ok", f"sqlite-vec {version}")
+        except module.Error as error:
+            can = hasattr(connection, "enable_load_extension")
+            reason = str(error) if can else "this SQLite loads no extensions"
+            remedy = "pip install sqlite-vec" if can else "pip install pysqlite3"
+            yield Check("vector index", "warning", f"no sqlite-vec ({reason}): vectors are compared one by one", remedy)
+
+
+def models(config: Config) -> Iterator[Check]:
+    """The embedder and the cross-encoder: whether their files are those that were exported, and can be run."""
+    runs = [name for name in ("onnxruntime", "tokenizers") if importlib.util.find_spec(name) is None]
+    for kind, name in (("embedder", config.embedder), ("reranker", config.reranker)):
+        known: ModelKind = "embedder" if kind == "embedder" else "reranker"
+        try:
+            folder = read_folder(find_model(name), known)
+            verify(folder)
+            if runs:
+                raise ModelUnusable(f"{' and '.join(runs)} cannot be imported")
+            yield Check(kind, "ok", folder.id)
+        except ModelUnusable as error:
+            yield Check(kind, "broken", str(error), "pip install --force-reinstall memora-cli", error.exit_code)
+
+
+def database(config: Config) -> Iterator[Check]:
+    """The file: whether it is there, whose it is, and whether all of it can be read and fits together."""
+    try:
+        path = location(config.db)
+    except Usage as error:
+        yield Check("database", "warning", str(error))
+        return
+    if not path.exists():
+        yield Check("database", "ok", f"{path} is not there yet: the first note makes it")
+        return
+    sound = "memora restore-backup FILE"
+    try:
+        number = sqlite_file.version(path)
+        if number > schema.VERSION:
+            detail = f"{path} has schema version {number}, this memora knows {schema.VERSION}"
+            yield Check("database", "broken", detail, "pip install --upgrade memora-cli", DatabaseDamaged.exit_code)
+            return
+        sqlite_file.check(path)
+    except MemoraError as error:
+        remedy = "memora reindex" if "keyword index" in str(error) else sound
+        yield Check("database", "broken", str(error), remedy, DatabaseDamaged.exit_code)
+        return
+    if number < schema.VERSION:
+        detail = f"{path} has schema version {number}; the next command that opens it takes it to {schema.VERSION}"
+        yield Check("database", "warning", detail, "memora list")
+        return
+    yield from _contents(config, path)
+
+
+def _contents(config: Config, path: Path) -> Iterator[Check]:
+    try:
+        model = read_folder(find_model(config.embedder), "embedder").id
+    except ModelUnusable:
+        model = ""
+    try:
+        opened = open_database(config.db)
+        with closing(opened), opened.read() as connection:
+            notes, spaces = health.counts(connection)
+            loose = health.loose(connection)
+            waiting = health.waiting(connection, model) if model else 0
+    except MemoraError as error:
+        yield Check("database", "broken", str(error), "memora restore-backup FILE", error.exit_code)
+        return
+    yield Check("database", "ok", f"{path}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
+    for item in loose:
+        yield Check("relations", "broken", f"{item.count} {item.what}", item.remedy, DatabaseDamaged.exit_code)
+    if not loose:
+        yield Check("relations", "ok", "every passage, vector, link and supersession has its other half")
+    if waiting:
+        yield Check("vectors", "warning", f"{waiting} waiting for vectors of {model}", "memora reindex")
+    elif model:
+        yield Check("vectors", "ok", "no note waits for any")
+
+
+def modes(config: Config) -> Iterator[Check]:
+    """Whether anybody but the user may read the files."""
+    if os.name != "posix":
+        return
+    try:
+        path = location(config.db)
+    except Usage:
+        return
+    folder = path.parent
+    files = [path, *(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")), config_path()]
+    open_files = [file for file in files if file.exists() and file.stat().st_mode & 0o077]
+    for file in open_files:
+        mode = file.stat().st_mode & 0o777
+        yield Check("privacy", "warning", f"{file} has mode {mode:o}: others may use it", f"chmod 600 {file}")
+    if not open_files and path.exists():
+        closed = not folder.stat().st_mode & 0o077
+        detail = "only you may read the files" + (", and list their folder" if closed else "")
+        yield Check("privacy", "ok", detail)
+
+
+CHECKS: tuple[Callable[[Config], Iterator[Check]], ...] = (models, database, modes)
+"""The checks that need settings, in the order in which they are shown."""
+
+
+def exit_code(found: list[Check]) -> int:
+    """How doctor ends: 0 when nothing is broken, else by the worst of what is: the database, a model, the settings."""
+    codes = {check.code for check in found if check.state == "broken"}
+    order = (DatabaseDamaged.exit_code, ModelUnusable.exit_code, *sorted(codes))
+    return next((code for code in order if code in codes), 0)
