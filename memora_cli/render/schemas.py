@@ -73,6 +73,25 @@ NOTE = shape(
     source=TEXT,
     tokens=COUNT,
 )
+FLOORS = shape(semantic=NUMBER, entry=NUMBER, link=NUMBER, origin=TEXT)
+MODEL = shape(
+    name=TEXT,
+    id=TEXT,
+    kind={"enum": ["embedder", "reranker"]},
+    used=TRUTH,
+    path=TEXT,
+    origin=maybe(TEXT),
+    revision=TEXT,
+    licence=TEXT,
+    precision={"enum": ["fp32", "fp16", "int8"]},
+    dimension=maybe(ID),
+    max_length=ID,
+    query_prefix=TEXT,
+    passage_prefix=TEXT,
+    bytes=COUNT,
+    agreement=by_name(NUMBER),
+    floors=maybe(FLOORS),
+)
 LINK = shape(id=ID, relation=TEXT, weight=SHARE)
 CHANGE = shape(
     id=ID,
@@ -119,6 +138,7 @@ SEARCH = output(
     backend=shape(keyword=TEXT, vectors=TEXT, embedder=maybe(TEXT), reranker=maybe(TEXT)),
     degraded=some(shape(part=TEXT, reason=TEXT)),
     waiting=COUNT,
+    awaited=maybe(TEXT),
     results=some(RESULT),
     omitted=shape(limit=COUNT, budget=COUNT, current=COUNT, min_score=COUNT),
 )
@@ -159,6 +179,7 @@ EXPLAIN = also(
         pinned_bonus=NUMBER,
         limit=ID,
         max_tokens=ID,
+        floors=FLOORS,
     ),
     stages=some(shape(stage=TEXT, order=some(ID))),
     scores=some(SCORES),
@@ -218,6 +239,8 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             links=by_name(COUNT),
             months=by_name(COUNT),
             waiting=COUNT,
+            answering=TEXT,
+            floors=FLOORS,
             bytes=COUNT,
             database=TEXT,
             driver=TEXT,
@@ -253,6 +276,10 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
         "config": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config list": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config get": output(key=TEXT, value=SETTING, origin=TEXT),
+        "models": output(models=some(MODEL)),
+        "models list": output(models=some(MODEL)),
+        "models import": also(output(), **MODEL["properties"]),
+        "models verify": output(models=some(shape(name=TEXT, ok=TRUTH, reason=maybe(TEXT)))),
     }
 )
 """The schema of each output; that of a line stands under the command with --jsonl ("export -" prints such lines)."""
