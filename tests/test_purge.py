@@ -144,7 +144,7 @@ def test_a_forgotten_note_is_gone_from_every_search_list_graph_and_count_until_i
     assert memory.view([second])[0].links == ()
     counts = memory.statistics(NOW)
     assert (counts.counts["notes"], counts.counts["passages"], counts.counts["topics"]) == (1, 1, 0)
-    assert (counts.links, counts.waiting, sum(counts.months.values())) == ({"entities": 2}, 1, 1)  # of another model
+    assert (counts.links, counts.waiting, sum(counts.months.values())) == ({"entities": 2}, 0, 1)
     with pytest.raises(NoSuchNote, match="in the trash"):
         memory.view([first])
     with pytest.raises(NoSuchNote):

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 import typer
+from handmade import make_embedder
 
 from memora_cli.cli.app import app
 from memora_cli.render.program import commands
@@ -92,15 +93,14 @@ def seen(memora, home):
     run("restore-backup", "restore-backup", home / "copy.db", "--yes")
     run("undo", "undo")
     run("doctor", "doctor")
-    run("models", "models")
-    run("models list", "models", "list")
-    run("models verify", "models", "verify")
-    # Importing needs the models extra; what it prints is one of these.
-    found["models import"] = [{"version": 1, **model} for model in found["models"][0]["models"]]
     run("config", "config")
     run("config list", "config", "list")
     run("config get", "config", "get", "min_score")
     run("config get", "config", "get", "rerank")
+    run("models import", "models", "import", make_embedder(home / "words", 1))
+    run("models", "models")
+    run("models list", "models", "list")
+    run("models verify", "models", "verify", "words")
     return found
 
 
