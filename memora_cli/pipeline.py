@@ -72,7 +72,8 @@ def search(
             logits, reranked_by, degraded = _read(query, top, reranker)
             reranked = rerank(top, logits, share(query.settings.rerank_weight, understood.question))
         with clock("update"):
-            updated = update(reranked, telling(understood.words)) if query.settings.updates else reranked
+            asked = query.settings.updates and understood.question
+            updated = update(reranked, telling(understood.words)) if asked else reranked
         with clock("adjust"):
             adjusted = adjust(updated, query.at, query.settings)
         with clock("clamp"):

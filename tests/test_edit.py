@@ -140,10 +140,10 @@ def test_names_times_and_causes_follow_the_text(counting):
     cause = memory.add(Draft("It was cold", title="Frost"), NOW).id
     other = memory.add(Draft("It was dry", title="Drought"), NOW).id
     number = memory.add(Draft("Then Alice left on 3 May 2020 because [[Frost]]"), NOW).id
-    assert [edge.target for edge in memory.view([number])[0].links if edge.relation == "causes"] == [cause]
+    assert [edge.target for edge in memory.view([number])[0].links if edge.relation == "caused-by"] == [cause]
     memory.edit(number, lambda old: replace(old, body="Then Carol left on 9 July 2021 because [[Drought]]"), NOW)
     view = memory.view([number])[0]
-    assert [edge.target for edge in view.links if edge.relation == "causes"] == [other]
+    assert [edge.target for edge in view.links if edge.relation == "caused-by"] == [other]
     assert "Carol" in view.entities
     assert "Alice" not in view.entities
     assert [row[3][:10] for row in rows(memory, "mentioned_times", number)] == ["2021-07-09"]
@@ -154,7 +154,7 @@ def test_a_link_that_a_person_made_survives_an_edit(counting):
     one, other = (memory.add(Draft(text), NOW).id for text in ("frost", "a burst pipe"))
     memory.link(one, "causes", other, NOW)
     memory.edit(other, lambda old: replace(old, body="a burst pipe in the cellar"), NOW)
-    assert [edge.target for edge in memory.view([other])[0].links if edge.relation == "causes"] == [one]
+    assert [edge.target for edge in memory.view([other])[0].links if edge.relation == "caused-by"] == [one]
 
 
 def test_a_title_that_notes_wait_for_gets_their_links(counting):

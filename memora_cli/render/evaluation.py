@@ -134,7 +134,10 @@ def _worst(evaluation: Evaluation) -> Iterator[Text]:
     label, others = next(iter(evaluation.variants.items()), ("", ()))
     what = f"what {label} changes for the worse" if others else "the worst questions"
     yield Text(f"\n{what}", style="bold")
-    for judged, value in worst(evaluation.base, others, evaluation.most):
+    found = worst(evaluation.base, others, evaluation.most)
+    if not found:
+        yield Text("no question has a lower nDCG")
+    for judged, value in found:
         place = f"first right note at {judged.place}" if judged.place else "no right note found"
         change = _signed(value) if others else number(value, DIGITS)
         yield safe(f"{change}  {judged.question.id}: {place}")
