@@ -79,15 +79,20 @@ class Intake:
         with self._database.write() as connection:
             refer(connection, self._space, self._pages)
         for space, ids in self._restoring.created().items():
+            ids = sorted(ids, reverse=True)  # notes before the past texts that they had
             for start in range(0, len(ids), BATCH):
                 self.waits = self.waits or self._embed(space, ids[start : start + BATCH])
 
     def _take(self, batch: Sequence[Item]) -> list[Added | MemoraError]:
         outcome: dict[int, Added | MemoraError] = {}
-        drafts, records = {}, {}
+        drafts, records, later = {}, {}, {}
         for place, item in enumerate(batch):
             try:
-                if item.record:
+                if item.kept and item.kept.about_notes:
+                    later[place] = item.kept
+                elif item.kept:
+                    outcome[place] = Added(0, created=self._restoring.name(item.kept, self._into))
+                elif item.record:
                     records[place] = restorable(item.record, self._into)
                 elif item.draft:
                     drafts[place] = prepare(item.draft)
@@ -95,6 +100,7 @@ class Intake:
                 outcome[place] = error
         outcome |= dict(zip(drafts, self._write(list(drafts.values()), self._change) if drafts else (), strict=True))
         outcome |= dict(zip(records, self._restoring.write(list(records.values())) if records else (), strict=True))
+        outcome |= {place: Added(0, created=self._restoring.keep(kept, self._into)) for place, kept in later.items()}
         return [outcome[place] for place in range(len(batch))]
 
 

@@ -34,6 +34,7 @@ from memora_cli.values import Account, Draft, Filters, Note, Order, Query, Tally
 
 if TYPE_CHECKING:
     from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.kept import Kept
     from memora_cli.memory.lines import Record
 
 
@@ -161,11 +162,6 @@ class Memory(Changer):
         """
         with self.database.write() as connection:
             changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
-
-    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
-        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
-        with self.database.write() as connection:
-            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -307,16 +303,24 @@ class Memory(Changer):
 
         return export(self.database, filters, current_only=current_only, every_space=every_space)
 
+    def archive(self, *, every_space: bool = False) -> Iterator[Record | Kept]:
+        """All of the space, or of every one: notes, the trash, past texts, names and every change."""
+        from memora_cli.memory.exporting import archive
+
+        return archive(self.database, None if every_space else self.space)
+
     def reindex(self) -> Iterator[int]:
         """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""
         with self.database.write() as connection:
             self.database.index.rebuild(connection, self.space, self.embedder.id)
-        while True:
-            with self.database.read() as connection:
-                ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH)
-            if not ids:
-                return
-            yield embed_waiting(self.database, self.space, self.embedder, ids)
+        for today in (True, False):  # the past and the trash come last, and are no notes to count
+            while True:
+                with self.database.read() as connection:
+                    ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH, today=today)
+                if not ids:
+                    break
+                done = embed_waiting(self.database, self.space, self.embedder, ids)
+                yield done if today else 0
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""

@@ -171,16 +171,17 @@ def _supersede_with_known(
 
 
 def supersede(
-    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime
+    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime, *, trash: bool = False
 ) -> list[changes.Entry]:
-    """Let one note replace others; what that changed.
+    """Let one note replace others, and with `trash` those in the trash too; what that changed.
 
     Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
     """
     entries: list[changes.Entry] = []
     if not old_ids:
         return entries
-    require(connection, space, [*old_ids, new_id])
+    forgotten = notes.in_trash(connection, space, [*old_ids, new_id]) if trash else {}
+    require(connection, space, [number for number in (*old_ids, new_id) if number not in forgotten])
     following = supersessions.successors(connection, space, [new_id], trash=True)
     later = {number for successors in following.values() for number in successors}
     for old in old_ids:
@@ -244,21 +245,31 @@ def _insert_vectors(
 
 
 def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
-    """Give these notes the vectors they lack, in one transaction; how many notes got any."""
+    """Give these notes the vectors they lack, in one transaction; how many notes got any.
+
+    Under their negative ids past texts get theirs, for searches as of a day.
+    """
     with database.read() as connection:
-        found = notes.fetch(connection, space, note_ids)
+        found = notes.embeddable(connection, space, note_ids)
         spans = notes.passages_of(connection, space, list(found))
     texts = [
-        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
+        passage_text(title, body[span.start : span.end])
+        for number, (title, body) in found.items()
+        for span in spans[number]
     ]
     matrix = embedder.embed(texts)
     with database.write() as connection:
-        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
+        waiting = vectors.lacking_of(connection, space, embedder.id, note_ids)
         start = 0
-        for note in found.values():
-            rows = matrix[start : start + len(spans[note.id])]
+        for number in found:
+            rows = matrix[start : start + len(spans[number])]
             start += len(rows)
-            if note.id in waiting:
-                links = _insert_vectors(database, connection, space, embedder.id, note.id, rows)
+            if number not in waiting:
+                continue
+            if number < 0:
+                passages = [passage.id for passage in spans[number]]
+                vectors.write(database, connection, space, embedder.id, passages, rows, indexed=False)
+            else:
+                links = _insert_vectors(database, connection, space, embedder.id, number, rows)
                 graph.link(connection, space, links)
     return len(waiting)

@@ -22,8 +22,10 @@ def write(
     model: str,
     passage_ids: Sequence[int],
     matrix: NDArray[numpy.float32],
+    *,
+    indexed: bool = True,
 ) -> None:
-    """Store vectors, one row for each passage, and index them.
+    """Store vectors, one row for each passage, and index them; those of past texts are only stored.
 
     Raises ValueError for one that is not finite or not of unit length.
     """
@@ -44,7 +46,8 @@ def write(
             for number, blob in pairs
         ],
     )
-    database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
+    if indexed:
+        database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
 
 
 def insert_known(
@@ -124,17 +127,19 @@ def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    owned = (
-        select(notes.c.id)
-        .where(notes.c.space == passages.c.space, notes.c.id == passages.c.note_id, notes.c.deleted_at.is_(None))
-        .exists()
-    )
-    return (passages.c.space == space) & ~has_vector & owned
+    return (passages.c.space == space) & ~has_vector
+
+
+def _of_today(today: bool = True) -> ColumnElement[bool]:
+    """The condition over `passages` that it is of a note, or of a past text or a note in the trash."""
+    there = notes.c.deleted_at.is_(None) if today else notes.c.deleted_at.is_not(None)
+    same = (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
+    return select(notes.c.id).where(same, there).exists()
 
 
 def waiting(connection: Connection, space: str, model: str) -> int:
     """How many notes have a passage without a vector of that model."""
-    count = select(func.count(func.distinct(passages.c.note_id))).where(_lacks_vector(space, model))
+    count = select(func.count(func.distinct(passages.c.note_id))).where(_lacks_vector(space, model), _of_today())
     return int(connection.execute(count).scalar_one())
 
 
@@ -144,7 +149,16 @@ def any_of(connection: Connection, space: str, model: str) -> bool:
     return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
 
 
-def lacking(connection: Connection, space: str, model: str, limit: int) -> list[int]:
-    """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
-    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model)).order_by(passages.c.note_id)
-    return list(connection.execute(found.limit(limit)).scalars())
+def lacking(connection: Connection, space: str, model: str, limit: int, *, today: bool = True) -> list[int]:
+    """Up to `limit` notes that have a passage without a vector of that model, oldest first.
+
+    Without `today`, the rows of past texts and of notes in the trash.
+    """
+    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model), _of_today(today))
+    return list(connection.execute(found.order_by(passages.c.note_id).limit(limit)).scalars())
+
+
+def lacking_of(connection: Connection, space: str, model: str, row_ids: Collection[int]) -> set[int]:
+    """Those of the notes, past texts and notes in the trash that have a passage without a vector of that model."""
+    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model), passages.c.note_id.in_(row_ids))
+    return set(connection.execute(found).scalars())
