@@ -16,6 +16,7 @@ from memora_cli.memory.restoring import Restoring, restorable
 from memora_cli.memory.writing import BATCH, Added, Prepared, prepare
 from memora_cli.store import changes, sources
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.words import normalise
 
 
@@ -74,6 +75,9 @@ class Intake:
                 if item.page and isinstance(outcome, Added):
                     page = Linking(outcome.id, item.path, item.page.aliases, item.page.targets)
                     self._pages.append(page)
+                elif item.draft and isinstance(outcome, Added) and outcome.created:
+                    targets = wiki_links(item.draft.body)
+                    self._pages += [Linking(outcome.id, "", (), targets)] if targets else []
                 yield Taken(item, outcome)
         self.unrelated += self._restoring.relate()
         with self._database.write() as connection:

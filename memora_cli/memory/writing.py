@@ -13,10 +13,12 @@ from sqlalchemy import Connection
 
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.memory.connecting import connect, entities_of, is_dated, nearest
+from memora_cli.memory.linking import Linking, refer
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
 from memora_cli.store import changes, graph, notes, sources, supersessions, vectors
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.passages import split
 from memora_cli.text.tokens import count_tokens
 from memora_cli.text.words import normalise, search_text
@@ -156,6 +158,12 @@ def write(
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared.draft, at, week_start)
         graph.link(connection, space, links)
+        if change is None:  # an import knows more names, and makes the references of all its notes at its end
+            pages = [
+                Linking(note_id, prepared.draft.source, (), wiki_links(prepared.draft.body))
+                for note_id, prepared in written
+            ]
+            refer(connection, space, [page for page in pages if page.targets])
         changes.record(connection, space, entries, at, change)
     return results
 
