@@ -50,6 +50,7 @@ from memora_cli.cli import (  # noqa: E402
     evaluating,  # noqa: F401
     exporting,  # noqa: F401
     importing,  # noqa: F401
+    linking,  # noqa: F401
     look,  # noqa: F401
     schema,  # noqa: F401
     search,  # noqa: F401
