@@ -325,3 +325,44 @@ def test_purge_on_a_terminal_is_asked_for(memora):
     os.close(ours)
     os.close(theirs)
     assert memora("list", "--ids").out == "1\n"
+
+
+# References
+
+
+def references(memory, number):
+    return {edge.target for edge in memory.view([number])[0].links if edge.relation == "references"}
+
+
+def test_a_note_refers_to_the_notes_that_its_text_links_to(memory):
+    memory.add(Draft("how to bleed a radiator", title="Radiators"), NOW, embed=False)
+    memory.add(Draft("see [[radiators]] and [[Boiler|the boiler]]"), NOW, embed=False)
+    assert references(memory, 2) == {1}
+    memory.add(Draft("the boiler is in the cellar", title="Boiler"), NOW, embed=False)
+    assert references(memory, 2) == {1, 3}
+
+
+def test_an_edit_refreshes_the_references_of_a_note_and_undo_brings_them_back(memory):
+    memory.add(Draft("one", title="One"), NOW, embed=False)
+    memory.add(Draft("two", title="Two"), NOW, embed=False)
+    memory.add(Draft("[[One]] and [[Later]]"), NOW, embed=False)
+    memory.edit(3, lambda old: replace(old, body="[[Two]] and [[Later]]"), NOW, embed=False)
+    assert references(memory, 3) == {2}
+    memory.undo(NOW)
+    assert references(memory, 3) == {1}
+    memory.edit(3, lambda old: replace(old, body="nothing"), NOW, embed=False)
+    memory.add(Draft("later", title="Later"), NOW, embed=False)
+    assert references(memory, 3) == set()
+
+
+def test_a_title_that_an_edit_gives_is_found_by_what_waited_for_it(memory):
+    memory.add(Draft("see [[Radiators]], because [[Radiators]] leak"), NOW, embed=False)
+    memory.add(Draft("how to bleed one"), NOW, embed=False)
+    memory.edit(2, lambda old: replace(old, title="Radiators"), NOW, embed=False)
+    assert references(memory, 1) == {2}
+
+
+def test_notes_imported_as_lines_refer_to_one_another(memory):
+    drafts = [("1", Draft("see [[Second]]")), ("2", Draft("a text", title="Second"))]
+    list(memory.import_all(drafts, NOW))
+    assert references(memory, 1) == {2}

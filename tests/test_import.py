@@ -56,7 +56,7 @@ def test_a_folder_of_markdown_becomes_notes_with_titles_tags_and_dates(memora, v
     outcome = memora("import", vault, "--json")
     assert outcome.json == {
         "version": 1, "added": 6, "updated": 0, "unchanged": 0, "gone": [], "failed": [], "skipped": [], "unread": [],
-        "unrelated": [],
+        "unrelated": [], "history": 0,
     }  # fmt: skip
     notes = all_notes(memora, below=vault)
     assert set(notes) == {
@@ -138,7 +138,7 @@ def test_what_was_not_imported_from_the_folder_or_cannot_be_read_now_is_not_gone
 
 
 def references(memora, notes, name):
-    """The notes that the file's note has reference links with, by name."""
+    """The notes that the file's note refers to, by name."""
     links = memora("show", notes[name]["id"], "--json").json["notes"][0]["links"]
     names = {note["id"]: name for name, note in notes.items()}
     return {names[link["id"]] for link in links if link["relation"] == "references"}

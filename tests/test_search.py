@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memora_cli.errors import ModelUnusable
-from memora_cli.render import shapes
+from memora_cli.render import explained, shapes
 from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters, Settings, Window
 
@@ -441,7 +441,7 @@ def test_fewer_results_are_the_beginning_of_more(story, question):
 
 def test_two_runs_of_the_same_question_agree_on_everything(story, tmp_path):
     def run(memory):
-        return shapes.explain(ask(memory, "What did Alice do last spring?", NOW, limit=50)) | {"timings_ms": {}}
+        return explained.explain(ask(memory, "What did Alice do last spring?", NOW, limit=50)) | {"timings_ms": {}}
 
     first = run(story)
     assert run(story) == first
@@ -722,7 +722,7 @@ knobs = st.fixed_dictionaries(
 def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(story, question, chosen, days):
     at = NOW + timedelta(days=days)
     trace = story.search(query_of(story, question, at, **chosen))
-    value = json.loads(shapes.dumps(shapes.explain(trace)))
+    value = json.loads(shapes.dumps(explained.explain(trace)))
     notes = {note.id: note for note in story.notes(Filters())}
     k, weights = chosen["rrf_k"], chosen["weights"]
     parts = {}

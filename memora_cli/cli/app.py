@@ -49,6 +49,7 @@ from memora_cli.cli import (  # noqa: E402
     tally,  # noqa: F401
     when,  # noqa: F401
     change,  # noqa: F401
+    linking,  # noqa: F401
     importing,  # noqa: F401
     exporting,  # noqa: F401
     backups,  # noqa: F401

@@ -32,6 +32,11 @@ class Changer(Embedding):
         changed = self._edit(note_id, revise, at, embedder)
         return Edited(note_id, changed, waits if changed else "")
 
+    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
+        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
+        with self.database.write() as connection:
+            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
+
     def forget(self, ids: Sequence[int], at: datetime) -> None:
         """Move notes to the trash: all of them, or none. Raises `NoSuchNote`."""
         with self.database.write() as connection:

@@ -34,6 +34,7 @@ from memora_cli.values import Account, Draft, Filters, Floors, Note, Order, Quer
 
 if TYPE_CHECKING:
     from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.kept import Kept
     from memora_cli.memory.lines import Record
 
 
@@ -158,11 +159,6 @@ class Memory(Changer):
         """
         with self.database.write() as connection:
             changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
-
-    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
-        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
-        with self.database.write() as connection:
-            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
@@ -310,6 +306,12 @@ class Memory(Changer):
         from memora_cli.memory.exporting import export
 
         return export(self.database, filters, current_only=current_only, every_space=every_space)
+
+    def archive(self, *, every_space: bool = False) -> Iterator[Record | Kept]:
+        """All of the space, or of every one: notes, the trash, past texts, names and every change."""
+        from memora_cli.memory.exporting import archive
+
+        return archive(self.database, None if every_space else self.space)
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""

@@ -13,10 +13,12 @@ from sqlalchemy import Connection
 
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.memory.connecting import connect, entities_of, is_dated, nearest
+from memora_cli.memory.linking import Linking, refer
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
 from memora_cli.store import changes, graph, notes, sources, supersessions, vectors
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.passages import split
 from memora_cli.text.tokens import count_tokens
 from memora_cli.text.words import normalise, search_text
@@ -156,6 +158,12 @@ def write(
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared.draft, at, week_start)
         graph.link(connection, space, links)
+        if change is None:  # an import knows more names, and makes the references of all its notes at its end
+            pages = [
+                Linking(note_id, prepared.draft.source, (), wiki_links(prepared.draft.body))
+                for note_id, prepared in written
+            ]
+            refer(connection, space, [page for page in pages if page.targets])
         changes.record(connection, space, entries, at, change)
     return results
 
@@ -171,16 +179,17 @@ def _supersede_with_known(
 
 
 def supersede(
-    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime
+    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime, *, trash: bool = False
 ) -> list[changes.Entry]:
-    """Let one note replace others; what that changed.
+    """Let one note replace others, and with `trash` those in the trash too; what that changed.
 
     Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
     """
     entries: list[changes.Entry] = []
     if not old_ids:
         return entries
-    require(connection, space, [*old_ids, new_id])
+    forgotten = notes.in_trash(connection, space, [*old_ids, new_id]) if trash else {}
+    require(connection, space, [number for number in (*old_ids, new_id) if number not in forgotten])
     following = supersessions.successors(connection, space, [new_id], trash=True)
     later = {number for successors in following.values() for number in successors}
     for old in old_ids:

@@ -79,7 +79,22 @@ EXPORTED = {
     "links": "a list of {id, uid, relation, weight, origin}",
     "pending": "a list of {relation, title}: links to notes that are not there yet",
     "supersedes": "a list of {id, uid, at}",
+    "said": "a list of {name, origin}: the aliases by which it mentions something",
+    "since": "when this text replaced another, or null",
 }
+
+RECORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "memory": "{counters}: that all of a memory follows, and the last numbers it gave out",
+        "names": "{space, names}: what its entities are called",
+        "alias": "{space, name, other, at}",
+        "forgotten": "{at, note}: a note in the trash; note has the keys of a line",
+        "past": "{number, until, note}: a text that a note had",
+        "ended": "{space, old, new, at, until}: a supersession that was taken back",
+        "change": "{space, id, batch, at, action, note, other, before, after, undoes}",
+    }
+)
+"""What other lines of an export hold, beside "record": one of these."""
 
 SEARCH = {
     "version": "",
@@ -134,13 +149,15 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "skipped": "the same for what is left out and no failure: empty files, files reached twice",
             "unread": "a list of {name, key, value}: front matter that was not understood",
             "unrelated": "a list of relations of exported notes that could not be made",
+            "history": "how many changes, past texts, aliases and forgotten notes of an export were taken in",
         },
         "export": {
             "version": "",
             "path": "",
-            "written": "how many files or lines",
+            "written": "how many notes",
             "unchanged": "how many files were as they should be",
             "stray": "a list of files of an earlier export whose notes were not exported now",
+            "history": "how many changes, past texts, aliases and forgotten notes were written",
         },
         "a line of export": EXPORTED,
         "backup": {"version": "", "path": "", "bytes": ""},

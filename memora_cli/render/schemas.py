@@ -226,6 +226,36 @@ EXPORTED = shape(
     links=some(shape(id=ID, uid=UID, relation=TEXT, weight=SHARE, origin=TEXT)),
     pending=some(shape(relation=TEXT, title=TEXT)),
     supersedes=some(shape(id=ID, uid=UID, at=maybe(TIME))),
+    said=some(shape(name=TEXT, origin=TEXT)),
+    since=maybe(TIME),
+)
+
+
+def record(name: str, /, **keys: Schema) -> Schema:
+    """A line of an export that is no note of the day."""
+    return shape(record={"const": name}, **keys)
+
+
+RECORDS = (
+    record("memory", counters=by_name(COUNT)),
+    record("names", space=TEXT, names=some(TEXT)),
+    record("alias", space=TEXT, name=TEXT, other=TEXT, at=TIME),
+    record("forgotten", at=TIME, note=EXPORTED),
+    record("past", number=ID, until=TIME, note=EXPORTED),
+    record("ended", space=TEXT, old=ID, new=ID, at=TIME, until=TIME),
+    record(
+        "change",
+        space=TEXT,
+        id=ID,
+        batch=COUNT,
+        at=TIME,
+        action=TEXT,
+        note=maybe(ID),
+        other=maybe(ID),
+        before={"type": "object"},
+        after={"type": "object"},
+        undoes=maybe(ID),
+    ),
 )
 
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
@@ -298,9 +328,10 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             skipped=NAMED,
             unread=some(shape(name=TEXT, key=TEXT, value=TEXT)),
             unrelated=some(TEXT),
+            history=COUNT,
         ),
-        "export": output(path=TEXT, written=COUNT, unchanged=COUNT, stray=some(TEXT)),
-        "export --jsonl": EXPORTED,
+        "export": output(path=TEXT, written=COUNT, unchanged=COUNT, stray=some(TEXT), history=COUNT),
+        "export --jsonl": {"anyOf": [EXPORTED, *RECORDS]},
         "backup": output(path=TEXT, bytes=COUNT),
         "restore-backup": output(path=TEXT, kept=maybe(TEXT)),
         "doctor": output(

@@ -271,9 +271,8 @@ def unlink_derived(connection: Connection, space: str, note_id: int, relation: s
     derived = and_(links.c.relation == relation, links.c.origin != PERSON)
     connection.execute(delete(links).where(links.c.space == space, touches, derived))
     if relation in CAUSAL:
-        connection.execute(
-            delete(pending_links).where(pending_links.c.space == space, pending_links.c.note_id == note_id)
-        )
+        here = and_(pending_links.c.space == space, pending_links.c.note_id == note_id)
+        connection.execute(delete(pending_links).where(here, pending_links.c.relation != REFERENCE))
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
@@ -302,6 +301,14 @@ def link_pending(connection: Connection, space: str, note_id: int, relation: str
     same = and_(*(pending_links.c[name] == value for name, value in values.items()))
     if not connection.execute(select(pending_links.c.note_id).where(same)).first():
         connection.execute(insert(pending_links).values(**values))
+
+
+def wait_for(connection: Connection, space: str, note_id: int, relation: str, targets: Sequence[str]) -> None:
+    """Remember all links of a kind from a note to titles that no note has yet, in the place of those before."""
+    here = and_(pending_links.c.space == space, pending_links.c.note_id == note_id)
+    connection.execute(delete(pending_links).where(here, pending_links.c.relation == relation))
+    for target in targets:
+        link_pending(connection, space, note_id, relation, target)
 
 
 def resolve_pending(connection: Connection, space: str, note_id: int, titles: Sequence[str]) -> None:
