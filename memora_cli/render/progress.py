@@ -28,7 +28,13 @@ def stages(console: Console) -> Iterator[Callable[[str, int, int], None]]:
 
 @contextmanager
 def bar(console: Console, total: int | None, unit: str = "notes") -> Iterator[Callable[..., None]]:
-    """A bar that the yielded function moves on by some, else one, with the rate and the time that remains."""
+    """A bar that the yielded function moves on by some, else one, with the rate and the time that remains.
+
+    Without a terminal nothing is shown.
+    """
+    if not console.is_terminal:
+        yield lambda _steps=1: None
+        return
     columns = (
         TextColumn(unit),
         BarColumn(),
