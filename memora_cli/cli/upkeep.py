@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import typer
 
 from memora_cli.cli.app import app
@@ -25,9 +23,8 @@ def reindex(context: typer.Context, space: Space = None) -> None:
     shown = console(stderr=True)
     with open_memory(context, space) as memory:
         for (step, of), batches in groupby(memory.reindex(), key=lambda batch: (batch.step, batch.of)):
-            with bar(shown, of, step) if shown.is_terminal else nullcontext() as advance:
+            with bar(shown, of, step) as advance:
                 for batch in batches:
                     done[step] += batch.notes
-                    if advance:
-                        advance(batch.notes)
+                    advance(batch.notes)
     say(f"{done['vectors']} notes got vectors" + (f", {done['links']} were linked anew" if done["links"] else ""))
