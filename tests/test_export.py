@@ -468,6 +468,7 @@ def test_past_texts_are_found_by_meaning_after_an_import_and_a_reindex(memora, l
         assert memora(*ask).out == "3\n"
 
 
+@pytest.mark.slow
 def test_real_notes_go_in_and_out_and_in_again_as_the_same_notes(memora, shared, home, monkeypatch):
     vault = home / "til"
     for number, line in enumerate((shared / "eval/til/corpus_with_titles.jsonl").open(encoding="utf-8")):

@@ -81,6 +81,7 @@ def test_purging_all_that_is_forgotten_leaves_nothing_of_it_and_all_of_the_rest(
     assert found(ask(memory, "boats", NOW)) == [keep]
 
 
+@pytest.mark.slow
 def test_a_purge_says_when_another_reader_still_holds_the_log(memory):
     with_fakes(memory)
     number = secret(memory)
@@ -111,6 +112,7 @@ def test_ids_of_purged_notes_are_never_given_out_again(memory):
     assert memory.add(Draft("second"), NOW).id > number
 
 
+@pytest.mark.slow
 def test_many_deletes_do_not_leave_the_vector_index_full_of_holes(memory):
     class Tiny:
         id, dimension = "tiny@1", 8

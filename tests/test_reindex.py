@@ -221,6 +221,7 @@ def progress(path: str, model: str) -> tuple[int, int]:
     return made, (-1 if left else 1_000_000) if linked is None else linked
 
 
+@pytest.mark.slow
 def test_killed_at_twenty_moments_a_reindex_resumes_and_no_search_between_mixes_vectors(pair, memora, home) -> None:
     notes, path = 1000, str(home / "memora.db")
     one, two = pair

@@ -270,7 +270,7 @@ def test_notes_of_one_batch_are_linked_like_any_others(tmp_path):
         for draft in drafts:
             with_fakes(single).add(draft, NOW)
         assert links(batch) == links(single)
-        assert {row[3] for row in links(batch)} == {"temporal", "semantic", "causes"}
+        assert {row[3] for row in links(batch)} == {"temporal", "semantic", "causes", "references"}
 
 
 @settings(deadline=None, max_examples=15)
