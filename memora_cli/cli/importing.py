@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -164,14 +164,11 @@ def _named(items: list[Item]) -> list[dict[str, str]]:
     return [{"name": item.name, "reason": item.problem} for item in items]
 
 
-def _progress(path: Path) -> AbstractContextManager[Any]:
-    """A function that moves a progress bar on by one item; without a terminal it shows nothing."""
+def _progress(path: Path) -> AbstractContextManager[Callable[..., None]]:
+    """A bar that moves on by one item; the items are counted only where it is seen."""
+    from memora_cli.memory.importing import count
+    from memora_cli.render.progress import bar
     from memora_cli.render.terminal import console
 
     shown = console(stderr=True)
-    if not shown.is_terminal:
-        return nullcontext(lambda: None)
-    from memora_cli.memory.importing import count
-    from memora_cli.render.progress import bar
-
-    return bar(shown, None if path == STANDARD_INPUT else count(path))
+    return bar(shown, count(path) if shown.is_terminal and path != STANDARD_INPUT else None)

@@ -102,13 +102,15 @@ def _variants(evaluation: Evaluation, whole: Report) -> Table:
         title="\nfinal order, settings side by side",
     )
     for label, judged in {"as they are": evaluation.base, **evaluation.variants}.items():
-        found, change = report(judged), difference(evaluation.base, judged)["ndcg"]
+        same = judged is evaluation.base
+        found = whole if same else report(judged)
+        change = None if same else difference(evaluation.base, judged)["ndcg"]
         final = found.strategies["final"]
         grid.add_row(
             safe(label),
             number(final["ndcg"].mean, DIGITS),
-            "" if judged is evaluation.base else _signed(change.mean),
-            "" if judged is evaluation.base else f"{_signed(change.low)} to {_signed(change.high)}",
+            _signed(change.mean) if change else "",
+            f"{_signed(change.low)} to {_signed(change.high)}" if change else "",
             number(final["recall"].mean, DIGITS),
             number(found.found.mean, DIGITS),
             *([number(found.updates.above, 2)] if whole.updates.n else []),
