@@ -22,7 +22,7 @@ PER_PROCESS = 50
 COMMANDS = (("list", "-n", "0"), ("search", "boat harbour", "--set", "rerank=false"), ("add", "new", "--no-embed"))
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_a_hundred_processes_add_at_once_to_a_database_that_does_not_exist_yet(tmp_path, figure):
     database = tmp_path / "memora.db"
     queue = CONTEXT.Queue()
@@ -94,7 +94,7 @@ def two_hundred(tmp_path_factory):
     return folder / "memora.db"
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 def test_a_thousand_flipped_bytes_never_crash_and_end_with_5_and_the_name_of_doctor_or_with_success(
     tmp_path, two_hundred, figure
 ):

@@ -22,7 +22,7 @@ from memora_cli.store.schema import VERSION
 DATA = Path(__file__).parent / "data"
 NOTES = 1000
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

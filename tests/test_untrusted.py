@@ -106,7 +106,7 @@ NASTY = [
 ]
 
 
-@pytest.mark.faults
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["auto", "like"])
 def test_no_string_of_thousands_is_an_error_as_a_query(tmp_path, backend, figure):
     chance = random.Random(backend)

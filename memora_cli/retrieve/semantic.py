@@ -32,7 +32,7 @@ def semantic(source: Source) -> RankedList:
     found = [
         Found(note_id, cosine, f"cosine {cosine:.3f}", passage_id)
         for note_id, (passage_id, cosine) in best.items()
-        if cosine >= source.settings.semantic_floor
+        if cosine >= source.floors.semantic
     ]
     backend = "scan" if degraded else source.database.index.vectors
     return RankedList("semantic", rank(source, found), degraded=tuple(degraded), backend=backend)
