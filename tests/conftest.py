@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_server import CannotRun, Server, empty, launch
+from sqlalchemy import Engine, event
+from statements import unbound
 
 from memora_cli.config import load
 from memora_cli.memory import Memory
@@ -35,17 +38,76 @@ class Outcome:
         return json.loads(self.out)
 
 
+BEHAVIOUR = (
+    *("test_search", "test_queries", "test_temporal", "test_entities", "test_explain", "test_suggestions"),
+    *("test_notes", "test_edit", "test_history", "test_changes_machine", "test_listings", "test_looking"),
+    *("test_export", "test_import", "test_bad_input", "test_schemas"),
+)
+"""The files whose promises hold on every database; `sqlite` marks those of their tests that look into a file."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what concerns no file on both databases: `-m postgres` chooses the second."""
+    opens = {"memory", "memora", "shell"} & set(metafunc.fixturenames)
+    if metafunc.module.__name__ in BEHAVIOUR and opens and not metafunc.definition.get_closest_marker("sqlite"):
+        databases = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+        metafunc.parametrize("database", databases, indirect=True)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server for all tests."""
+    try:
+        running = launch()
+    except CannotRun as reason:
+        pytest.skip(f"PostgreSQL does not run here: {reason}")
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def shared_database(server: Server) -> str:
+    """The address of a database that is emptied for each test, which is faster than a new one."""
+    return server.address(server.create())
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database: a file, or for a test that asks for it a database on a server."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        return str(tmp_path / "home" / "memora.db")
+    address: str = request.getfixturevalue("shared_database")
+    empty(address)
+    request.getfixturevalue("every_statement")
+    return address
+
+
+@pytest.fixture
+def every_statement() -> Iterator[list[str]]:
+    """Every statement that this test issues; one without its space fails the test."""
+    issued: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        issued.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield issued
+    event.remove(Engine, "before_cursor_execute", note)
+    strays = {statement: tables for statement in issued if (tables := unbound(statement))}
+    assert not strays, "a distributed database would ask every server"
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home and a fixed zone: nothing of the machine's own configuration is read."""
     for name in list(os.environ):
-        if name.startswith(("MEMORA_", "XDG_")) and name != "MEMORA_SHARED":
+        if name.startswith(("MEMORA_", "XDG_")) and name not in ("MEMORA_SHARED", "MEMORA_TEST_POSTGRES"):
             monkeypatch.delenv(name)
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("MEMORA_CONFIG", str(folder / "config.toml"))
-    monkeypatch.setenv("MEMORA_DB", str(folder / "memora.db"))
+    monkeypatch.setenv("MEMORA_DB", database)
     monkeypatch.setenv("TZ", "UTC")
     return folder
 

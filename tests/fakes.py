@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy
+from postgres_server import contents_of_server
 
 from memora_cli.config import load
 from memora_cli.memory import Memory
@@ -111,7 +113,12 @@ def listed(trace: Trace, strategy: str) -> list[int]:
 
 
 def contents(path: Path | str) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every ordinary table of a database file, the index's own tables included."""
+    """Every row of every ordinary table of a database file, the index's own tables included.
+
+    In a test that runs on a server: of the database there.
+    """
+    if (address := os.environ.get("MEMORA_DB", "")).startswith("postgres"):
+        return contents_of_server(address)
     connection = driver().connect(f"file:{path}?mode=ro", uri=True)
     try:
         tables = connection.execute(

@@ -320,8 +320,6 @@ class Memory(Changer):
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""
-        from memora_cli.store.sqlite import driver
-
         embedder = _model_id(self.config.embedder, "embedder")
         with self.database.read() as connection:
             held = counts.counts(connection, self.space)
@@ -337,7 +335,7 @@ class Memory(Changer):
             waiting=waiting,
             bytes=self.database.size(),
             database=self.database.address,
-            driver=f"{driver().__name__} {driver().sqlite_version}",
+            driver=self.database.driver,
             embedder=embedder,
             reranker=_model_id(self.config.reranker, "reranker"),
         )

@@ -29,12 +29,15 @@ def semantic(source: Source) -> RankedList:
         except IndexUnavailable as error:
             degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
             best |= nearest_notes(source, scope, source.settings.strategy_limit)
+    backend = "scan" if degraded else source.database.index.vectors
+    if not degraded and (why := source.database.index.slow(source.connection, source.space, source.model)):
+        degraded[Degraded("vectors", why)] = None
+        backend = "scan"
     found = [
         Found(note_id, cosine, f"cosine {cosine:.3f}", passage_id)
         for note_id, (passage_id, cosine) in best.items()
         if cosine >= source.settings.semantic_floor
     ]
-    backend = "scan" if degraded else source.database.index.vectors
     return RankedList("semantic", rank(source, found), degraded=tuple(degraded), backend=backend)
 
 

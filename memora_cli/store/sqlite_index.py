@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Engine,
     column,
     delete,
     func,
@@ -120,7 +119,12 @@ class SqliteIndex:
             return 0
 
     def match(
-        self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
+        self,
+        connection: Connection,
+        space: str,  # noqa: ARG002  # `where` names it, and FTS5 weighs words by the whole file
+        words: Sequence[str],
+        where: ColumnElement[bool],
+        limit: int,
     ) -> list[tuple[int, float]]:
         """By bm25, negated so that higher is better."""
         index, notes = table("keywords_fts", column("rowid")), schema.notes
@@ -171,15 +175,13 @@ class SqliteIndex:
             if slots > CHUNK and live < slots / 2:
                 self._refill(connection, space, model)
 
-    def scrub(self, engine: Engine) -> bool:
-        """Write the file anew without holes, then empty the log: both may still hold deleted text."""
-        connection = engine.raw_connection()
-        try:
-            connection.execute("VACUUM")
-            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        finally:
-            connection.close()
-        return not busy
+    def lacks(self, connection: Connection, space: str, model: str) -> list[str]:  # noqa: ARG002  # the protocol's
+        """Nothing that reading the whole file does not find."""
+        return []
+
+    def slow(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's signature
+        """Never: vec0 compares every vector, and is made for it."""
+        return ""
 
     def nearest(
         self,
