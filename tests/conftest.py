@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from postgres_server import CannotRun, Server, empty, launch
+from postgres_server import CannotRun, Server, empty, launch, places
 from sqlalchemy import Engine, event
 from statements import unbound
 
@@ -40,18 +40,31 @@ class Outcome:
 
 BEHAVIOUR = (
     *("test_search", "test_queries", "test_temporal", "test_entities", "test_explain", "test_suggestions"),
-    *("test_notes", "test_edit", "test_history", "test_changes_machine", "test_listings", "test_looking"),
+    *("test_notes", "test_edit", "test_history", "test_listings", "test_looking"),
     *("test_export", "test_import", "test_bad_input", "test_schemas"),
 )
 """The files whose promises hold on every database; `sqlite` marks those of their tests that look into a file."""
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what concerns no file on both databases: `-m postgres` chooses the second."""
-    opens = {"memory", "memora", "shell"} & set(metafunc.fixturenames)
-    if metafunc.module.__name__ in BEHAVIOUR and opens and not metafunc.definition.get_closest_marker("sqlite"):
-        databases = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
-        metafunc.parametrize("database", databases, indirect=True)
+def _is_of_files(item: pytest.Item) -> bool:
+    """Whether a test is about SQLite: marked so, showing scores of its bm25, or making a file for each example."""
+    shows_scores = "looks_like_this" in item.name
+    made_up = item.path.stem == "test_export" and getattr(item.obj, "is_hypothesis_test", False)  # type: ignore[attr-defined]
+    return bool(item.get_closest_marker("sqlite") or shows_scores or made_up)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database", choices=("sqlite", "postgres"), default="sqlite", help="what behaviour runs on")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--database postgres`: what concerns no file, on a server, and what concerns servers."""
+    if config.getoption("--database") == "postgres":
+        items[:] = [
+            item
+            for item in items
+            if item.get_closest_marker("postgres") or (item.path.stem in BEHAVIOUR and not _is_of_files(item))
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -65,18 +78,23 @@ def server() -> Iterator[Server]:
     running.close()
 
 
-@pytest.fixture(scope="session")
-def shared_database(server: Server) -> str:
-    """The address of a database that is emptied for each test, which is faster than a new one."""
-    return server.address(server.create())
+@pytest.fixture(scope="session", autouse=True)
+def everywhere(request: pytest.FixtureRequest) -> Iterator[Server | None]:
+    """The server on which every memory of the tests is opened, None for files."""
+    if request.config.getoption("--database") == "sqlite":
+        yield None
+        return
+    places.server = request.getfixturevalue("server")
+    yield places.server
+    places.server = None
 
 
 @pytest.fixture
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty database: a file, or for a test that asks for it a database on a server."""
-    if getattr(request, "param", "sqlite") == "sqlite":
+def database(request: pytest.FixtureRequest, everywhere: Server | None, tmp_path: Path) -> str:
+    """The address of an empty database: a file, or a database on the server, which is emptied for each test."""
+    if everywhere is None or request.node.get_closest_marker("postgres"):
         return str(tmp_path / "home" / "memora.db")
-    address: str = request.getfixturevalue("shared_database")
+    address = places.address("the database of every test")
     empty(address)
     request.getfixturevalue("every_statement")
     return address

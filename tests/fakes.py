@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy
-from postgres_server import contents_of_server
+from postgres_server import contents_of_server, places
 
 from memora_cli.config import load
 from memora_cli.memory import Memory
@@ -90,8 +90,8 @@ def with_fakes(memory: Memory, embedder: object = None, reranker: object = None)
 
 
 def open_at(path: Path) -> Memory:
-    """A memory in that file, with default settings whatever the environment says."""
-    return Memory(load({"db": str(path)}, {}, NOWHERE))
+    """A memory in that file (see `places`), with default settings whatever the environment says."""
+    return Memory(load({"db": places.address(path)}, {}, NOWHERE))
 
 
 def query_of(memory: Memory, text: str, at: datetime, filters: Filters | None = None, **settings: object) -> Query:
@@ -117,8 +117,9 @@ def contents(path: Path | str) -> dict[str, list[tuple[object, ...]]]:
 
     In a test that runs on a server: of the database there.
     """
-    if (address := os.environ.get("MEMORA_DB", "")).startswith("postgres"):
-        return contents_of_server(address)
+    if places.server:
+        named = places.real(str(path)) if "://" in str(path) else os.environ["MEMORA_DB"]
+        return contents_of_server(named)
     connection = driver().connect(f"file:{path}?mode=ro", uri=True)
     try:
         tables = connection.execute(

@@ -67,6 +67,15 @@ class Server:
                 connection.execute("CREATE EXTENSION vector")
         return name
 
+    def copy(self, address: str, name: str) -> str:
+        """A new database with what another holds; its address."""
+        origin = address.rpartition("/")[2]
+        with self.connect() as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (origin,))
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {origin}")
+        return self.address(name)
+
     def drop(self, name: str) -> None:
         """Away with a database, whoever still uses it."""
         with self.connect() as connection:
@@ -122,6 +131,29 @@ def launch(*, durable: bool = False) -> Server:
         file.writelines(f"{name} = {value}\n" for name, value in settings.items())
     server.start()
     return server
+
+
+@dataclass
+class Places:
+    """Where memories are opened: in the files that tests name, or on a server, a database for each file."""
+
+    server: Server | None = None
+    names: dict[str, str] = field(default_factory=dict)
+
+    def address(self, path: object) -> str:
+        """Where the memory of that file is."""
+        if self.server is None or "://" in str(path):
+            return str(path)
+        if str(path) not in self.names:
+            self.names[str(path)] = self.server.create()
+        return self.server.address(self.names[str(path)])
+
+    def real(self, shown: str) -> str:
+        """The address that an open memory shows without its password."""
+        return self.server.address(shown.rpartition("/")[2]) if self.server else shown
+
+
+places = Places()
 
 
 def empty(address: str) -> None:

@@ -324,7 +324,7 @@ class PostgresIndex:
 
 
 class _State:
-    """What of the vector index is there: what is `absent`, a mark of gaps, `why` it cannot be used; the model's HNSW."""
+    """What of the vector index is not there: `absent` parts, or a mark of gaps; `why` it cannot be used."""
 
     def __init__(self, version: str | None, table: bool, hnsw: bool, marked: bool) -> None:
         self.hnsw, self.marked = hnsw, marked
