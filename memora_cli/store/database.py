@@ -27,6 +27,7 @@ class IndexUnavailable(Exception):  # a state that a search survives, not a fail
 class Index(Protocol):
     """What differs between databases: how words and vectors are indexed and looked up.
 
+    `passages_per_note` is how many neighbours are asked for first for each note wanted, as a long note has several.
     `where` is a condition over `schema.notes` that names the space. Lookups raise `IndexUnavailable` when the index is
     missing.
     """
@@ -34,6 +35,7 @@ class Index(Protocol):
     keyword: str
     vectors: str
     most_nearest: int
+    passages_per_note: int
 
     def create(self, connection: Connection) -> None:
         """Make the keyword index on a new database, where the driver can."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Sequence
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 OLDEST_VECTOR = (0, 8, 4)  # older pgvector may leave rows out of a filtered answer
 MOST_DIMENSIONS = 2000  # of a vector that an HNSW index takes
 EXACT_BELOW = 5000  # passages that are put in exact order faster than an index finds most of them
+MANY = 4 * EXACT_BELOW  # rows at the last ANALYZE from which on a space is taken to be large without being counted
 SEARCH_WIDTH = 200  # neighbours that HNSW looks at before it widens
 BATCH = 1000  # vectors that are decoded at once
 K1, B = 1.2, 0.75  # bm25's saturation and its share of a note's length, as FTS5 has them
@@ -79,6 +81,7 @@ def _hnsw(model: str) -> str:
     return "embeddings_" + hashlib.sha256(model.encode()).hexdigest()[:16]
 
 
+@functools.cache  # statements are compiled once for each table
 def _embeddings() -> Table:
     """The vectors of today's passages as pgvector has them; made anew from `schema.vectors` at any time."""
     from sqlalchemy import Index
@@ -100,6 +103,7 @@ class PostgresIndex:
 
     keyword = "tsvector"
     vectors = "pgvector"
+    passages_per_note = 1  # more cost more here, and asking again is cheap
     most_nearest = 4096
     vector_table = "embeddings"
 
@@ -297,24 +301,24 @@ class PostgresIndex:
                 if state.why:
                     raise IndexUnavailable(state.why)
                 rows: Sequence[Any] = ()
-                some: Select[Any] = (
-                    select(literal_column("1")).select_from(embeddings).where(here).limit(EXACT_BELOW + 1)
-                )
-                many = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one() > EXACT_BELOW
+                many = where is None and state.rows > MANY
+                if state.hnsw and not many:
+                    some: Select[Any] = select(literal_column("1")).select_from(embeddings).where(here)
+                    some = some.limit(EXACT_BELOW + 1)
+                    count = select(func.count()).select_from(some.subquery())
+                    many = connection.execute(count).scalar_one() > EXACT_BELOW
                 if state.hnsw and many:
                     connection.exec_driver_sql(
                         "SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL plan_cache_mode = force_custom_plan; "
                         f"SET LOCAL hnsw.ef_search = {SEARCH_WIDTH}"
                     )
                     indexed = cast(embeddings.c.embedding, _vector(len(vector))).cosine_distance(vector)
-                    rows = connection.execute(
-                        columns.add_columns(indexed.label("distance")).where(here).order_by(indexed).limit(limit)
-                    ).all()
+                    near = columns.add_columns(indexed.label("distance")).where(here)
+                    rows = connection.execute(near.order_by("distance").limit(limit)).all()
                 if len(rows) < limit:  # an expression that no index has: the exact order
                     distance = embeddings.c.embedding.cosine_distance(vector)
-                    rows = connection.execute(
-                        columns.add_columns(distance.label("distance")).where(here).order_by(distance).limit(limit)
-                    ).all()
+                    exact = columns.add_columns(distance.label("distance")).where(here)
+                    rows = connection.execute(exact.order_by("distance").limit(limit)).all()
         except DBAPIError as error:
             if error.connection_invalidated:
                 raise
@@ -326,10 +330,10 @@ class PostgresIndex:
 class _State:
     """What of the vector index is not there: `absent` parts, or a mark of gaps; `why` it cannot be used."""
 
-    def __init__(self, version: str | None, table: bool, hnsw: bool, marked: bool) -> None:
-        self.hnsw, self.marked = hnsw, marked
+    def __init__(self, version: str | None, rows: float | None, hnsw: bool, marked: bool) -> None:
+        self.hnsw, self.marked, self.rows = hnsw, marked, rows or 0
         self.absent = _outdated(version)
-        if not self.absent and not table:
+        if not self.absent and rows is None:
             self.absent = "the table of vectors is missing, the owner's memora reindex makes it"
         self.why = self.absent or (
             "some vectors are not in the index, memora reindex puts them there" if marked else ""
@@ -339,7 +343,8 @@ class _State:
 def _state(connection: Connection, space: str, model: str) -> _State:
     name = _hnsw(model)
     row = connection.exec_driver_sql(
-        "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'), to_regclass('embeddings') IS NOT NULL, "
+        "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'), "
+        "(SELECT reltuples FROM pg_class WHERE oid = to_regclass('embeddings')), "
         "EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
         "EXISTS (SELECT 1 FROM counters WHERE space = %s AND name = %s)",
         (name, space, f"unindexed {model}"),

@@ -58,6 +58,7 @@ class SqliteIndex:
 
     keyword = "fts5"
     vectors = "sqlite-vec"
+    passages_per_note = 4
     most_nearest = 4096  # sqlite-vec answers no larger k
 
     def create(self, connection: Connection) -> None:
