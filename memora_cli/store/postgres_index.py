@@ -41,7 +41,13 @@ OLDEST_VECTOR = (0, 8, 4)  # older pgvector may leave rows out of a filtered ans
 MOST_DIMENSIONS = 2000  # of a vector that an HNSW index takes
 EXACT_BELOW = 5000  # passages that are put in exact order faster than an index finds most of them
 MANY = 4 * EXACT_BELOW  # rows at the last ANALYZE from which on a space is taken to be large without being counted
-SEARCH_WIDTH = 200  # neighbours that HNSW looks at before it widens
+SEARCH_WIDTH = 100  # neighbours that HNSW looks at before it widens
+# For this transaction, in the statement that looks at the index: another way to the server costs as much as a search.
+SEARCHING = (
+    "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
+    "set_config('plan_cache_mode', 'force_custom_plan', true), "
+    f"set_config('hnsw.ef_search', '{SEARCH_WIDTH}', true)"
+)
 BATCH = 1000  # vectors that are decoded at once
 K1, B = 1.2, 0.75  # bm25's saturation and its share of a note's length, as FTS5 has them
 LEAST_WEIGHT = 1e-6  # of a word that half the notes hold, as FTS5 has it
@@ -295,34 +301,22 @@ class PostgresIndex:
         if where is not None:
             here &= embeddings.c.note_id.in_(select(schema.notes.c.id).where(where))
         columns = select(embeddings.c.passage_id, embeddings.c.note_id)
-        try:
-            with connection.begin_nested():
-                state = _state(connection, space, model)
-                if state.why:
-                    raise IndexUnavailable(state.why)
-                rows: Sequence[Any] = ()
-                many = where is None and state.rows > MANY
-                if state.hnsw and not many:
-                    some: Select[Any] = select(literal_column("1")).select_from(embeddings).where(here)
-                    some = some.limit(EXACT_BELOW + 1)
-                    count = select(func.count()).select_from(some.subquery())
-                    many = connection.execute(count).scalar_one() > EXACT_BELOW
-                if state.hnsw and many:
-                    connection.exec_driver_sql(
-                        "SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL plan_cache_mode = force_custom_plan; "
-                        f"SET LOCAL hnsw.ef_search = {SEARCH_WIDTH}"
-                    )
-                    indexed = cast(embeddings.c.embedding, _vector(len(vector))).cosine_distance(vector)
-                    near = columns.add_columns(indexed.label("distance")).where(here)
-                    rows = connection.execute(near.order_by("distance").limit(limit)).all()
-                if len(rows) < limit:  # an expression that no index has: the exact order
-                    distance = embeddings.c.embedding.cosine_distance(vector)
-                    exact = columns.add_columns(distance.label("distance")).where(here)
-                    rows = connection.execute(exact.order_by("distance").limit(limit)).all()
-        except DBAPIError as error:
-            if error.connection_invalidated:
-                raise
-            raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
+        state = _state(connection, space, model)
+        if state.why:
+            raise IndexUnavailable(state.why)
+        rows: Sequence[Any] = ()
+        many = where is None and state.rows > MANY
+        if state.hnsw and not many:
+            some: Select[Any] = select(literal_column("1")).select_from(embeddings).where(here).limit(EXACT_BELOW + 1)
+            many = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one() > EXACT_BELOW
+        if state.hnsw and many:
+            indexed = cast(embeddings.c.embedding, _vector(len(vector))).cosine_distance(vector)
+            near = columns.add_columns(indexed.label("distance")).where(here)
+            rows = connection.execute(near.order_by("distance").limit(limit)).all()
+        if len(rows) < limit:  # an expression that no index has: the exact order
+            distance = embeddings.c.embedding.cosine_distance(vector)
+            exact = columns.add_columns(distance.label("distance")).where(here)
+            rows = connection.execute(exact.order_by("distance").limit(limit)).all()
         ordered = sorted(rows, key=lambda row: (row.distance, row.passage_id))
         return [(row.passage_id, row.note_id, 1.0 - row.distance) for row in ordered]
 
@@ -346,7 +340,7 @@ def _state(connection: Connection, space: str, model: str) -> _State:
         "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'), "
         "(SELECT reltuples FROM pg_class WHERE oid = to_regclass('embeddings')), "
         "EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
-        "EXISTS (SELECT 1 FROM counters WHERE space = %s AND name = %s)",
+        f"EXISTS (SELECT 1 FROM counters WHERE space = %s AND name = %s), {SEARCHING}",
         (name, space, f"unindexed {model}"),
     ).one()
     return _State(row[0], row[1], row[2], row[3])
