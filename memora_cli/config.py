@@ -93,6 +93,13 @@ def default_database() -> str:
     return str(user_data_path("memora", appauthor=False) / "memora.db")
 
 
+def models_folder() -> Path:
+    """Where imported models live, in the user's data directory."""
+    from platformdirs import user_data_path
+
+    return user_data_path("memora", appauthor=False) / "models"
+
+
 def load(
     flags: Mapping[str, Any] | None = None,
     environment: Mapping[str, str] | None = None,

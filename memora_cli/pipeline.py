@@ -27,7 +27,7 @@ from memora_cli.retrieve.understand import understand
 from memora_cli.store import notes, supersessions, vectors
 from memora_cli.store.database import Database
 from memora_cli.text.times import TimeParser
-from memora_cli.values import Backend, Candidate, Degraded, Filters, Note, Query, RankedList, Step, Trace
+from memora_cli.values import Backend, Candidate, Degraded, Filters, Floors, Note, Query, RankedList, Step, Trace
 
 STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, graph, temporal)
 """In the order they run; a later one may read an earlier one's list."""
@@ -36,23 +36,27 @@ STRATEGIES: tuple[Callable[[Source], RankedList], ...] = (semantic, keyword, gra
 def search(
     query: Query,
     database: Database,
-    embedder: Callable[[], Embedder],
+    embedder: Callable[[Connection], Embedder],
+    floors: Callable[[Connection, str], Floors],
     reranker: Callable[[], Reranker],
     time_parser: Callable[[], TimeParser],
     shorten: Callable[[str, int], tuple[str, int]],
 ) -> Trace:
     """Run one query. Models are loaded by their functions when first needed; a part that fails is named in the trace.
 
+    The embedder is the one whose vectors the snapshot holds, and `floors` are those of the model with that id.
+
     Raises `EmptyQuery`.
     """
     clock = _Clock()
     with database.read() as connection:
         with clock("understand"):
-            understood, model = understand(query, database, connection, embedder, time_parser)
+            understood, model = understand(query, database, connection, lambda: embedder(connection), time_parser)
+        least = floors(connection, model)
         lists: tuple[RankedList, ...] = ()
         for strategy in STRATEGIES:
             with clock(strategy.__name__):
-                lists += (_run(strategy, Source(database, connection, query, understood, model, lists)),)
+                lists += (_run(strategy, Source(database, connection, query, understood, model, lists, least)),)
         with clock("fuse"):
             found = notes.fetch(
                 connection,
@@ -68,7 +72,8 @@ def search(
             logits, reranked_by, degraded = _read(query, top, reranker)
             reranked = rerank(top, logits, share(query.settings.rerank_weight, understood.question))
         with clock("update"):
-            updated = update(reranked, telling(understood.words)) if query.settings.updates else reranked
+            asked = query.settings.updates and understood.question
+            updated = update(reranked, telling(understood.words)) if asked else reranked
         with clock("adjust"):
             adjusted = adjust(updated, query.at, query.settings)
         with clock("clamp"):
@@ -87,7 +92,7 @@ def search(
     )
     found_by = {ranked.strategy: ranked.backend for ranked in lists}
     backend = Backend(found_by["keyword"] or "none", found_by["semantic"] or "none", model or None, reranked_by)
-    return Trace(query, understood, lists, steps, backend, tuple(clock.milliseconds.items()), waiting)
+    return Trace(query, understood, lists, steps, backend, tuple(clock.milliseconds.items()), waiting, floors=least)
 
 
 class _Clock:

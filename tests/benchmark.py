@@ -67,8 +67,7 @@ def import_rate(corpus: Path, database: Path) -> tuple[float, float]:
     from memora_cli.config import load
     from memora_cli.memory import Memory
     from memora_cli.memory.importing import read
-    from memora_cli.memory.memory import BATCH
-    from memora_cli.memory.writing import prepare
+    from memora_cli.memory.writing import BATCH, prepare
 
     at = datetime(2026, 1, 1, tzinfo=UTC)
     drafts = [(item.name, item.draft) for item in read(corpus, at) if item.draft]

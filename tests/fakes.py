@@ -31,7 +31,7 @@ class BagOfWords:
     id = "bag-of-words@1"
     dimension = 256
 
-    def embed(self, texts: Sequence[str]) -> numpy.ndarray:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> numpy.ndarray:  # noqa: ARG002  # asked and kept alike
         rows = numpy.zeros((len(texts), self.dimension), numpy.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in words(text):
@@ -62,7 +62,7 @@ class Constant:
     def __init__(self, row: Sequence[float] = (1.0, 0.0, 0.0, 0.0)) -> None:
         self.row = row
 
-    def embed(self, texts: Sequence[str]) -> numpy.ndarray:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> numpy.ndarray:  # noqa: ARG002  # asked and kept alike
         return numpy.array([self.row] * len(texts), numpy.float32).reshape(len(texts), self.dimension)
 
 
@@ -75,7 +75,7 @@ class Failing:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def embed(self, *_: object) -> numpy.ndarray:
+    def embed(self, *_: object, **__: object) -> numpy.ndarray:
         raise self.error
 
     def score(self, *_: object) -> numpy.ndarray:
@@ -100,6 +100,11 @@ def query_of(memory: Memory, text: str, at: datetime, filters: Filters | None = 
 
 def ask(memory: Memory, text: str, at: datetime, filters: Filters | None = None, **settings: object) -> Trace:
     return memory.search(query_of(memory, text, at, filters, **settings))
+
+
+def reindexed(memory: Memory) -> int:
+    """How many notes got vectors from a reindex."""
+    return sum(batch.notes for batch in memory.reindex() if batch.step == "vectors")
 
 
 def found(trace: Trace) -> list[int]:

@@ -218,6 +218,7 @@ def test_a_folder_is_no_database(memora, tmp_path):
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["inside"]
 
 
+@pytest.mark.slow
 def test_a_damaged_page_ends_with_5(memora, home):
     for number in range(60):
         memora("add", f"note {number} {'word ' * 200}", "--no-embed")

@@ -14,7 +14,7 @@ import pytest
         (("show",), "missing argument 'ID'; see memora show --help"),
         (("list", "-n", "abc"), "'-n' / '--limit' should be a valid integer; see memora list --help"),
         (("list", "-n", -3), "'-n' / '--limit' should be greater than or equal to 0; see memora list --help"),
-        (("list", "-n"), "option '-n' requires an argument; see memora --help"),
+        (("list", "-n"), "option '-n' requires an argument; see memora list --help"),
         (("supersede", 1, 2, 3), "got unexpected extra argument(s) (3); see memora supersede --help"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_weight_is_found_however_the_file_spells_its_table(home, memora, text)
     memora("config", "set", "weights.keyword", "0.25")
     assert (load().settings.weights["graph"], load().settings.weights["keyword"]) == (0.75, 0.25)
     memora("config", "unset", "weights.graph")
-    assert load().settings.weights["graph"] == 1.0
+    assert load().settings.weight("graph") == 0.3
 
 
 def test_get_prints_the_value_that_holds(home, memora, monkeypatch):
@@ -249,10 +249,12 @@ def test_edit_opens_the_file_and_takes_what_holds(home, memora, monkeypatch):
 
 def test_a_new_file_holds_the_defaults_when_its_comments_are_taken_away(home, memora, monkeypatch):
     editor(home, monkeypatch, "sed -i -e 1d -e '/=$/d' -e 's/^# //' \"$1\"")
-    before = load().settings
+    before = load()
     memora("config", "edit")
     assert "\nlimit = 8\n" in read(home)
-    assert load().settings == before
+    assert {key: value.value for key, value in load().origins.items()} == {
+        key: value.value for key, value in before.origins.items()
+    }
 
 
 def test_edit_keeps_the_old_file_when_the_new_one_does_not_hold(home, memora, monkeypatch):

@@ -143,7 +143,7 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "add and supersede --with": memora("add", "I drink tea now", "--topic", "food", "--json").json,
         "import": memora("import", lines, "--json").json,
         "export": memora("export", home / "out", "--json").json,
-        "a line of export": json.loads(memora("export", "-").out.splitlines()[0]),
+        "a line of export": json.loads(memora("export", "-", "--no-history").out.splitlines()[0]),
         "backup": memora("backup", home / "copy.db", "--json").json,
         "restore-backup": memora("restore-backup", home / "copy.db", "--yes", "--json").json,
         "doctor": memora("doctor", "--json").json,
@@ -168,6 +168,9 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "when (a line for each line of when -)": memora("when", "last spring", "--json").json,
         "config": memora("config", "--json").json,
         "config get": memora("config", "get", "limit", "--json").json,
+        "models, models list": memora("models", "list", "--json").json,
+        "a model (and models import)": memora("models", "--json").json["models"][0],
+        "models verify": memora("models", "verify", "all-MiniLM-L6-v2", "--json").json,
     }
     assert set(outputs) == set(reference.SHAPES)
     for name, output in outputs.items():

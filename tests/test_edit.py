@@ -11,7 +11,7 @@ from datetime import timedelta
 
 import pytest
 from conftest import NOW
-from fakes import BagOfWords, ask, contents, found, listed, with_fakes
+from fakes import BagOfWords, ask, contents, found, listed, reindexed, with_fakes
 from postgres_server import places
 
 from memora_cli.errors import EmptyNote, NoSuchNote
@@ -28,9 +28,9 @@ class Counting(BagOfWords):
     def __init__(self):
         self.seen = []
 
-    def embed(self, texts):
+    def embed(self, texts, *, query=False):
         self.seen += texts
-        return super().embed(texts)
+        return super().embed(texts, query=query)
 
 
 @pytest.fixture
@@ -146,10 +146,10 @@ def test_names_times_and_causes_follow_the_text(counting):
     cause = memory.add(Draft("It was cold", title="Frost"), NOW).id
     other = memory.add(Draft("It was dry", title="Drought"), NOW).id
     number = memory.add(Draft("Then Alice left on 3 May 2020 because [[Frost]]"), NOW).id
-    assert [edge.target for edge in memory.view([number])[0].links if edge.relation == "causes"] == [cause]
+    assert [edge.target for edge in memory.view([number])[0].links if edge.relation == "caused-by"] == [cause]
     memory.edit(number, lambda old: replace(old, body="Then Carol left on 9 July 2021 because [[Drought]]"), NOW)
     view = memory.view([number])[0]
-    assert [edge.target for edge in view.links if edge.relation == "causes"] == [other]
+    assert [edge.target for edge in view.links if edge.relation == "caused-by"] == [other]
     assert "Carol" in view.entities
     assert "Alice" not in view.entities
     assert [row[3][:10] for row in rows(memory, "mentioned_times", number)] == ["2021-07-09"]
@@ -160,7 +160,7 @@ def test_a_link_that_a_person_made_survives_an_edit(counting):
     one, other = (memory.add(Draft(text), NOW).id for text in ("frost", "a burst pipe"))
     memory.link(one, "causes", other, NOW)
     memory.edit(other, lambda old: replace(old, body="a burst pipe in the cellar"), NOW)
-    assert [edge.target for edge in memory.view([other])[0].links if edge.relation == "causes"] == [one]
+    assert [edge.target for edge in memory.view([other])[0].links if edge.relation == "caused-by"] == [one]
 
 
 def test_a_title_that_notes_wait_for_gets_their_links(counting):
@@ -176,7 +176,7 @@ def test_an_edit_without_a_model_waits_for_its_vectors_and_reindex_makes_them(co
     number = memory.add(Draft("first"), NOW).id
     memory.edit(number, lambda old: replace(old, body="second"), NOW, embed=False)
     assert ask(memory, "second", NOW).waiting == 1
-    assert sum(memory.reindex()) == 1
+    assert reindexed(memory) == 1
     assert ask(memory, "second", NOW).waiting == 0
     check(memory)
 
@@ -188,11 +188,11 @@ def test_what_others_write_while_a_model_works_is_not_lost(counting):
     class Meddling(BagOfWords):
         calls = 0
 
-        def embed(self, texts):
+        def embed(self, texts, *, query=False):
             Meddling.calls += 1
             if Meddling.calls == 1:
                 memory.edit(number, lambda old: replace(old, topics=("theirs",)), NOW, embed=False)
-            return super().embed(texts)
+            return super().embed(texts, query=query)
 
     memory.__dict__["embedder"] = Meddling()
     memory.edit(number, lambda old: replace(old, body="new text"), NOW)
@@ -331,3 +331,44 @@ def test_purge_on_a_terminal_is_asked_for(memora):
     os.close(ours)
     os.close(theirs)
     assert memora("list", "--ids").out == "1\n"
+
+
+# References
+
+
+def references(memory, number):
+    return {edge.target for edge in memory.view([number])[0].links if edge.relation == "references"}
+
+
+def test_a_note_refers_to_the_notes_that_its_text_links_to(memory):
+    memory.add(Draft("how to bleed a radiator", title="Radiators"), NOW, embed=False)
+    memory.add(Draft("see [[radiators]] and [[Boiler|the boiler]]"), NOW, embed=False)
+    assert references(memory, 2) == {1}
+    memory.add(Draft("the boiler is in the cellar", title="Boiler"), NOW, embed=False)
+    assert references(memory, 2) == {1, 3}
+
+
+def test_an_edit_refreshes_the_references_of_a_note_and_undo_brings_them_back(memory):
+    memory.add(Draft("one", title="One"), NOW, embed=False)
+    memory.add(Draft("two", title="Two"), NOW, embed=False)
+    memory.add(Draft("[[One]] and [[Later]]"), NOW, embed=False)
+    memory.edit(3, lambda old: replace(old, body="[[Two]] and [[Later]]"), NOW, embed=False)
+    assert references(memory, 3) == {2}
+    memory.undo(NOW)
+    assert references(memory, 3) == {1}
+    memory.edit(3, lambda old: replace(old, body="nothing"), NOW, embed=False)
+    memory.add(Draft("later", title="Later"), NOW, embed=False)
+    assert references(memory, 3) == set()
+
+
+def test_a_title_that_an_edit_gives_is_found_by_what_waited_for_it(memory):
+    memory.add(Draft("see [[Radiators]], because [[Radiators]] leak"), NOW, embed=False)
+    memory.add(Draft("how to bleed one"), NOW, embed=False)
+    memory.edit(2, lambda old: replace(old, title="Radiators"), NOW, embed=False)
+    assert references(memory, 1) == {2}
+
+
+def test_notes_imported_as_lines_refer_to_one_another(memory):
+    drafts = [("1", Draft("see [[Second]]")), ("2", Draft("a text", title="Second"))]
+    list(memory.import_all(drafts, NOW))
+    assert references(memory, 1) == {2}

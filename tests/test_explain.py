@@ -21,6 +21,7 @@ from memora_cli.errors import ModelUnusable
 from memora_cli.render import shapes
 from memora_cli.render.account import print_account
 from memora_cli.render.explain import print_explanation
+from memora_cli.render.explained import explain as explained_shape
 from memora_cli.render.notes import print_list, print_view
 from memora_cli.render.results import print_results
 from memora_cli.render.terminal import console
@@ -330,7 +331,7 @@ def test_a_note_can_be_explained_when_parts_are_missing(diary):
 
 
 def test_the_json_of_an_explanation_has_what_the_manual_promises(diary):
-    value = shapes.explain(ask(diary, QUESTION, NOW, limit=3))
+    value = explained_shape(ask(diary, QUESTION, NOW, limit=3))
     assert {"version", "query", "results", "strategies", "stages", "scores", "timings_ms"} <= set(value)
     assert value["version"] == 1
     assert set(value["strategies"]) == set(STRATEGIES)
@@ -346,7 +347,7 @@ def test_the_json_of_an_explanation_has_what_the_manual_promises(diary):
 
 
 def test_the_place_before_and_after_reranking_are_places_in_the_stages(diary):
-    value = shapes.explain(ask(diary, QUESTION, NOW))
+    value = explained_shape(ask(diary, QUESTION, NOW))
     order = {stage["stage"]: stage["order"] for stage in value["stages"]}
     for item in value["scores"]:
         if item["rerank"]:

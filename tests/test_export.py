@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memora_cli.errors import MemoraError
-from memora_cli.memory.exporting import write_folder
+from memora_cli.memory.exporting import line_of, write_folder
 from memora_cli.memory.importing import read, read_lines
 from memora_cli.memory.lines import to_line
 from memora_cli.render.shapes import dumps
@@ -69,6 +70,10 @@ DRAFTS = st.builds(
 def lines_of(memory, space=None):
     found = memory.export(Filters(space=space or memory.space), every_space=space is None)
     return [dumps(to_line(record)) for record in found]
+
+
+def archive_of(memory):
+    return [dumps(line_of(one)) for one in memory.archive(every_space=True)]
 
 
 def take(memory, items):
@@ -134,6 +139,61 @@ def test_a_folder_of_markdown_of_any_notes_reads_back_to_the_same_notes(drafts, 
         assert lines_of(two) == exported
 
 
+def change(memory, data, at):
+    """Change something that can be changed, as drawn."""
+    ids = [note.id for note in memory.notes(Filters())] or [1]
+    one, other = data.draw(st.sampled_from(ids)), data.draw(st.sampled_from(ids))
+    name = st.sampled_from(["Alice", "Bob", "alice", "Robert", "habits"])
+    text = st.sampled_from(["Alice met Bob", "alice drinks tea with Robert", "because [[T]] Bob paints", "x"])
+    trash = [note.id for note in memory.forgotten()] or [1]
+    act = data.draw(
+        st.sampled_from(
+            [
+                lambda: memory.edit(one, lambda old: replace(old, body=data.draw(text)), at, embed=False),
+                lambda: memory.edit(one, lambda old: replace(old, title="T", entities=("Bob",)), at, embed=False),
+                lambda: memory.add(Draft(data.draw(text), topics=("habits",)), at, embed=False, force=True),
+                lambda: memory.add(Draft(data.draw(text), supersedes=(one,)), at, embed=False, force=True),
+                lambda: memory.forget([one], at),
+                lambda: memory.restore([data.draw(st.sampled_from(trash))], at),
+                lambda: memory.purge([one], at),
+                lambda: memory.pin([one], at, pinned=data.draw(st.booleans())),
+                lambda: memory.supersede(one, other, at),
+                lambda: memory.link(one, "caused-by", other, at),
+                lambda: memory.alias(data.draw(name), data.draw(name), at),
+                lambda: memory.unalias(data.draw(name), at),
+                lambda: memory.undo(at),
+            ]
+        )
+    )
+    with suppress(MemoraError):
+        act()
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_json_lines_of_any_memory_read_back_to_the_same_memory_with_its_history(data):
+    with memories() as (one, two, _):
+        for memory in (one, two):
+            memory.__dict__["_embedder"] = lambda _wanted: (None, "")
+        for text in ("Alice met Bob", "Robert paints", "tea"):
+            one.add(Draft(text), NOW, embed=False)
+        for hour in range(data.draw(st.integers(0, 12))):
+            change(one, data, NOW + timedelta(hours=hour + 1))
+        exported = archive_of(one)
+        assert take(two, read_lines([line.encode() for line in exported], "-", NOW)) == []
+        assert archive_of(two) == exported
+        everything = [note.id for note in (*one.notes(Filters()), *one.forgotten())]
+        assert [two.history(number) for number in everything] == [one.history(number) for number in everything]
+        assert (two.forgotten(), two.aliases()) == (one.forgotten(), one.aliases())
+        for hour in range(14):
+            as_of = Filters(as_of=NOW + timedelta(hours=hour, minutes=30))
+            assert two.notes(as_of) == one.notes(as_of)
+        for _ in range(3):
+            later = NOW + timedelta(days=2)
+            assert two.undo(later) == one.undo(later)
+            assert archive_of(two) == archive_of(one)
+
+
 @pytest.fixture
 def filled(memora):
     """A memory with a bit of everything."""
@@ -148,7 +208,7 @@ def use(monkeypatch, home, name):
 
 
 def test_export_prints_a_line_of_json_for_each_note_of_the_space(memora, filled):
-    lines = [json.loads(line) for line in memora("export", "-").out.splitlines()]
+    lines = [json.loads(line) for line in memora("export", "-", "--no-history").out.splitlines()]
     assert [(line["id"], line["text"]) for line in lines] == [
         (1, "Alice works at Google"),
         (2, "Alice works at Meta"),
@@ -156,16 +216,20 @@ def test_export_prints_a_line_of_json_for_each_note_of_the_space(memora, filled)
     ]
     assert lines[0]["entities"] == ["GOOG"]
     assert lines[1]["supersedes"][0]["uid"] == lines[0]["uid"]
-    assert len(memora("export", "-", "--all-spaces").out.splitlines()) == 4
+    assert len(memora("export", "-", "--all-spaces", "--no-history").out.splitlines()) == 4
+    records = [json.loads(line).get("record", "note") for line in memora("export", "-").out.splitlines()]
+    assert list(dict.fromkeys(records)) == ["memory", "names", "note", "change"]
 
 
 @pytest.mark.parametrize("target", ["notes.jsonl", "folder"])
 def test_every_space_goes_out_and_comes_back(memora, filled, home, monkeypatch, target):
-    before = memora("export", "-", "--all-spaces").out
-    assert memora("export", home / target, "--all-spaces").out == "4 written, 0 unchanged\n"
+    before = memora("export", "-", "--all-spaces", "--no-history").out
+    history = ", 5 of history" if target == "notes.jsonl" else ""
+    assert memora("export", home / target, "--all-spaces").out == f"4 written, 0 unchanged{history}\n"
     use(monkeypatch, home, "other.db")
-    assert memora("import", home / target, "--no-embed").out == "4 added, 0 updated, 0 unchanged, 0 gone, 0 left out\n"
-    assert memora("export", "-", "--all-spaces").out == before
+    counts = "4 added, 0 updated, 0 unchanged, 0 gone, 0 left out"
+    assert memora("import", home / target, "--no-embed").out == f"{counts}{history}\n"
+    assert memora("export", "-", "--all-spaces", "--no-history").out == before
     assert memora("list", "--space", "work", "--ids").out == "4\n"
     assert memora("import", home / target).out == "0 added, 0 updated, 4 unchanged, 0 gone, 0 left out\n"
 
@@ -313,7 +377,7 @@ def test_a_reader_that_goes_away_is_no_error(memora, filled, home):
     ],
 )  # fmt: skip
 def test_an_exported_line_that_was_broken_is_named(memora, filled, home, monkeypatch, change):
-    lines = [json.loads(line) for line in memora("export", "-").out.splitlines()]
+    lines = [json.loads(line) for line in memora("export", "-", "--no-history").out.splitlines()]
     lines[1] |= change
     text = "".join(json.dumps(line) + "\n" for line in lines)
     use(monkeypatch, home, "other.db")
@@ -322,6 +386,89 @@ def test_an_exported_line_that_was_broken_is_named(memora, filled, home, monkeyp
     assert outcome.json["failed"][0]["name"] == "-:2"
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"record": "past", "number": 1, "until": "2024-05-03T08:00:00+00:00"},
+        {"record": "forgotten", "note": {}},
+        {"record": "alias", "name": "Alice"},
+        {"record": "memory", "counters": {"note": "many"}},
+        {"record": "names", "names": "Alice"},
+        {"record": "ended", "old": 1, "new": True, "at": "2024-05-03T08:00:00+00:00"},
+        {"record": "change", "id": 1, "batch": 1, "at": "2024-05-03T08:00:00+00:00", "action": "burn"},
+        {"record": "change", "id": 1, "batch": 1, "at": "now", "action": "add"},
+        {"record": "change", "id": 1, "batch": 1, "at": "2024-05-03T08:00:00+00:00", "action": "add", "before": [1]},
+    ],
+)
+def test_a_broken_line_of_history_is_named_and_the_notes_are_there(memora, line):
+    text = json.dumps(line) + "\n" + json.dumps({"text": "a note"})
+    outcome = memora("import", "-", "--no-embed", "--json", stdin=text, code=1).json
+    assert (outcome["added"], outcome["failed"][0]["name"]) == (1, "-:1")
+
+
+def test_a_record_of_a_newer_program_is_passed_over(memora):
+    outcome = memora("import", "-", "--no-embed", stdin='{"record": "dream", "space": "default"}')
+    assert (outcome.out, "newer memora" in outcome.err) == (
+        "0 added, 0 updated, 0 unchanged, 0 gone, 1 left out\n",
+        True,
+    )
+
+
+@pytest.fixture
+def lived(memora, filled):
+    """A memory with edits, an alias, something in the trash and something taken back."""
+    memora("edit", 3, "--body", "The pipe froze near Meadow", "--at", "2030-01-02", "--no-embed")
+    memora("alias", "Meta", "Facebook", "--at", "2030-01-03")
+    memora("forget", 1, "--at", "2030-01-04")
+    memora("pin", 2, "--at", "2030-01-05")
+    memora("undo", "--at", "2030-01-06")
+
+
+def test_a_whole_memory_comes_into_an_empty_one_as_it_was(memora, lived, home, monkeypatch):
+    def told():
+        looks = [("list", "--json"), ("history", 2), ("history", 3), ("restore",), ("alias",), ("show", 2, 3)]
+        past = ("search", "the pipe burst", "--as-of", "2030-01-01", "--at", "2031-01-01", "--ids")
+        return [memora(*look).out for look in (*looks, past, ("undo",), ("undo",), ("list", "--json"), ("restore",))]
+
+    memora("export", home / "notes.jsonl", "--all-spaces")
+    before = told()
+    use(monkeypatch, home, "other.db")
+    assert memora("import", home / "notes.jsonl").out.startswith("3 added, 0 updated, 0 unchanged, 0 gone, 0 left out,")
+    assert told() == before
+    added = memora("import", home / "notes.jsonl", code=None).out
+    assert added.startswith("0 added")
+
+
+def test_into_a_memory_in_use_notes_bring_their_changes_and_undo_takes_the_import_back(
+    memora, lived, home, monkeypatch
+):
+    memora("export", home / "notes.jsonl")
+    use(monkeypatch, home, "other.db")
+    memora("add", "something else", "--no-embed")
+    memora("import", home / "notes.jsonl", "--no-embed")
+    frozen = next(note["id"] for note in memora("list", "--json").json["notes"] if "froze" in note["body"])
+    assert [change["action"] for change in memora("history", frozen, "--json").json["changes"]] == [
+        "add",
+        "edit",
+        "add",
+    ]
+    memora("undo")
+    assert memora("list", "--ids").out == "1\n"
+    assert memora("alias").out == ""
+
+
+def test_past_texts_are_found_by_meaning_after_an_import_and_a_reindex(memora, lived, home, monkeypatch):
+    memora("export", home / "notes.jsonl")
+    ask = ("search", "water damage in the cold season", "--as-of", "2030-01-01", "--at", "2031-01-01", "--ids", "-n", 1)
+    for options, then in (((), ()), (("--no-embed",), ("reindex",))):
+        use(monkeypatch, home, f"other{len(options)}.db")
+        memora("import", home / "notes.jsonl", *options)
+        if then:
+            memora(*then)
+        assert memora(*ask).out == "3\n"
+
+
+@pytest.mark.slow
 def test_real_notes_go_in_and_out_and_in_again_as_the_same_notes(memora, shared, home, monkeypatch):
     vault = home / "til"
     for number, line in enumerate((shared / "eval/til/corpus_with_titles.jsonl").open(encoding="utf-8")):
@@ -336,16 +483,16 @@ def test_real_notes_go_in_and_out_and_in_again_as_the_same_notes(memora, shared,
     assert count > 1500
     added = memora("import", vault, "--no-embed", "--json").json
     assert (added["added"] + added["unchanged"], added["failed"], added["unread"]) == (count, [], [])
-    before = memora("export", "-").out
+    before = memora("export", "-", "--no-history").out
     again = memora("import", vault, "--no-embed", "--json").json
     assert (again["added"], again["updated"], again["unchanged"], again["gone"]) == (0, 0, count, [])
-    assert memora("export", "-").out == before
+    assert memora("export", "-", "--no-history").out == before
     notes = len(before.splitlines())
     memora("export", home / "notes.jsonl")
     memora("export", home / "out")
     use(monkeypatch, home, "other.db")
     assert memora("import", home / "out", "--no-embed", "--json").json["added"] == notes
-    assert memora("export", "-").out == before
+    assert memora("export", "-", "--no-history").out == before
     for name in ("out", "notes.jsonl"):
         assert memora("import", home / name, "--no-embed", "--json").json["unchanged"] == notes
-    assert memora("export", "-").out == before
+    assert memora("export", "-", "--no-history").out == before

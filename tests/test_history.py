@@ -237,7 +237,7 @@ def test_an_import_is_undone_as_one_change(memora, home):
     memora("import", folder)
     (folder / "3.md").write_text("Note number three")
     (folder / "new.md").write_text("A new one")
-    assert memora("import", folder).out == "1 added, 1 updated, 69 unchanged, 0 left out\n"
+    assert memora("import", folder).out == "1 added, 1 updated, 69 unchanged, 0 gone, 0 left out\n"
     memora("undo")
     bodies = [note["body"] for note in memora("list", "-n", 0, "--json").json["notes"]]
     assert (len(bodies), "Note number 3" in bodies, "A new one" in bodies) == (70, True, False)

@@ -146,3 +146,18 @@ def test_a_pipe_gets_no_colour_and_no_width(rich_diary, printed, name):
 
 def test_a_drawing_of_a_graph_looks_like_this(rich_diary, printed):
     same_as_file(printed(lambda: [say(line) for line in dot(rich_diary.neighbourhood(4, 2))]), "graph.dot")
+
+
+def test_a_list_of_what_was_forgotten_is_the_trash(memora):
+    for text in ("one", "two", "three"):
+        memora("add", text, "--no-embed")
+    memora("forget", 1, "--at", "2030-01-01")
+    memora("forget", 3, "--at", "2030-01-02")
+    assert memora("list", "--forgotten", "--ids").out == "3\n1\n"
+    assert memora("list", "--forgotten").out == memora("restore").out
+    assert memora("list", "--forgotten", "--json").json == memora("restore", "--json").json
+    assert memora("list", "--forgotten", "--topic", "x", code=2).out == ""
+
+
+def test_an_option_without_its_value_points_to_the_help_of_its_command(memora):
+    assert memora("list", "-n", code=2).err == "memora: option '-n' requires an argument; see memora list --help\n"

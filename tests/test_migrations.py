@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import NOW
-from fakes import ask, contents, found, listed, open_at
+from fakes import ask, contents, found, listed, open_at, reindexed
 
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged
 from memora_cli.store import changes, migrations
@@ -62,7 +62,7 @@ def test_search_by_meaning_words_and_connections_works_after_an_upgrade(older):
         assert {"semantic", "keyword", "graph"} == {name for name in STRATEGIES if 2 in listed(trace, name)}
         assert found(ask(memory, "coffee", NOW, rerank=False))[:2] == [3, 1]
         assert trace.waiting == 1
-        assert sum(memory.reindex()) == 1
+        assert reindexed(memory) == 1
         memory.space = "work"
         assert found(ask(memory, "deploy key", NOW, Filters("work"), rerank=False)) == [8]
 

@@ -30,8 +30,18 @@ def test_adding_prints_the_new_id_and_nothing_else(memora):
 
 
 def test_adding_as_json_says_whether_the_note_is_new(memora):
-    assert memora("add", "one", "--no-embed", "--json").json == {"version": 1, "id": 1, "created": True}
-    assert memora("add", "one", "--no-embed", "--json").json == {"version": 1, "id": 1, "created": False}
+    assert memora("add", "one", "--no-embed", "--json").json == {
+        "version": 1,
+        "id": 1,
+        "created": True,
+        "suggestions": [],
+    }
+    assert memora("add", "one", "--no-embed", "--json").json == {
+        "version": 1,
+        "id": 1,
+        "created": False,
+        "suggestions": [],
+    }
 
 
 def test_the_same_text_twice_is_one_note_and_its_id_is_told_again(memora, home):
@@ -225,9 +235,14 @@ def test_a_correction_takes_the_date_that_it_states_about_itself_unless_told_not
 
 def test_superseding_as_json_tells_the_note_that_holds_now(memora):
     old, new = add(memora, "old"), add(memora, "new")
-    assert memora("supersede", old, new, "--json").json == {"version": 1, "id": new, "created": False}
+    assert memora("supersede", old, new, "--json").json == {
+        "version": 1,
+        "id": new,
+        "created": False,
+        "suggestions": [],
+    }
     value = memora("supersede", new, "--with", "newest", "--no-embed", "--json").json
-    assert value == {"version": 1, "id": 3, "created": True}
+    assert value == {"version": 1, "id": 3, "created": True, "suggestions": []}
     assert memora("supersede", old, new).out == ""
 
 

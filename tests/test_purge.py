@@ -81,6 +81,7 @@ def test_purging_all_that_is_forgotten_leaves_nothing_of_it_and_all_of_the_rest(
     assert found(ask(memory, "boats", NOW)) == [keep]
 
 
+@pytest.mark.slow
 def test_a_purge_says_when_another_reader_still_holds_the_log(memory):
     with_fakes(memory)
     number = secret(memory)
@@ -111,11 +112,12 @@ def test_ids_of_purged_notes_are_never_given_out_again(memory):
     assert memory.add(Draft("second"), NOW).id > number
 
 
+@pytest.mark.slow
 def test_many_deletes_do_not_leave_the_vector_index_full_of_holes(memory):
     class Tiny:
         id, dimension = "tiny@1", 8
 
-        def embed(self, texts):
+        def embed(self, texts, *, query=False):  # noqa: ARG002  # asked and kept alike
             rows = numpy.random.default_rng(len(texts)).normal(size=(len(texts), 8)).astype("<f4")
             return rows / numpy.linalg.norm(rows, axis=1, keepdims=True)
 
@@ -144,7 +146,7 @@ def test_a_forgotten_note_is_gone_from_every_search_list_graph_and_count_until_i
     assert memory.view([second])[0].links == ()
     counts = memory.statistics(NOW)
     assert (counts.counts["notes"], counts.counts["passages"], counts.counts["topics"]) == (1, 1, 0)
-    assert (counts.links, counts.waiting, sum(counts.months.values())) == ({"entities": 2}, 1, 1)  # of another model
+    assert (counts.links, counts.waiting, sum(counts.months.values())) == ({"entities": 2}, 0, 1)
     with pytest.raises(NoSuchNote, match="in the trash"):
         memory.view([first])
     with pytest.raises(NoSuchNote):

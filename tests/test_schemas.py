@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 import typer
+from handmade import make_embedder
 
 from memora_cli.cli.app import app
 from memora_cli.render.program import commands
@@ -96,6 +97,10 @@ def seen(memora, home):
     run("config list", "config", "list")
     run("config get", "config", "get", "min_score")
     run("config get", "config", "get", "rerank")
+    run("models import", "models", "import", make_embedder(home / "words", 1))
+    run("models", "models")
+    run("models list", "models", "list")
+    run("models verify", "models", "verify", "words")
     return found
 
 

@@ -9,13 +9,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from conftest import NOW
-from fakes import Constant, Failing, ask, found, listed, open_at, query_of, with_fakes
+from fakes import Constant, Failing, ask, found, listed, open_at, query_of, reindexed, with_fakes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from postgres_server import places
 
 from memora_cli.errors import ModelUnusable
-from memora_cli.render import shapes
+from memora_cli.render import explained, shapes
 from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters, Settings, Window
 
@@ -446,7 +446,7 @@ def test_fewer_results_are_the_beginning_of_more(story, question):
 
 def test_two_runs_of_the_same_question_agree_on_everything(story, tmp_path):
     def run(memory):
-        return shapes.explain(ask(memory, "What did Alice do last spring?", NOW, limit=50)) | {"timings_ms": {}}
+        return explained.explain(ask(memory, "What did Alice do last spring?", NOW, limit=50)) | {"timings_ms": {}}
 
     first = run(story)
     assert run(story) == first
@@ -632,7 +632,7 @@ def test_another_embedder_never_meets_the_vectors_of_the_first(bare):
     try:
         trace = ask(memory, "tea", NOW, semantic_floor=-1.0)
         assert (listed(trace, "semantic"), trace.waiting) == ([], 1)
-        assert sum(memory.reindex()) == 1
+        assert reindexed(memory) == 1
         trace = ask(memory, "tea", NOW, semantic_floor=-1.0)
         assert (listed(trace, "semantic"), trace.waiting) == ([old], 0)
     finally:
@@ -733,7 +733,7 @@ knobs = st.fixed_dictionaries(
 def test_every_score_of_an_explanation_can_be_computed_again_from_its_leaves(story, question, chosen, days):
     at = NOW + timedelta(days=days)
     trace = story.search(query_of(story, question, at, **chosen))
-    value = json.loads(shapes.dumps(shapes.explain(trace)))
+    value = json.loads(shapes.dumps(explained.explain(trace)))
     notes = {note.id: note for note in story.notes(Filters())}
     k, weights = chosen["rrf_k"], chosen["weights"]
     parts = {}

@@ -41,19 +41,22 @@ def settle(
 
 
 # Each file adds its commands to the app, in the order of --help.
+# isort: off
 from memora_cli.cli import (  # noqa: E402
-    backups,  # noqa: F401
     capture,  # noqa: F401
+    search,  # noqa: F401
+    look,  # noqa: F401
+    tally,  # noqa: F401
+    when,  # noqa: F401
     change,  # noqa: F401
+    linking,  # noqa: F401
+    importing,  # noqa: F401
+    exporting,  # noqa: F401
+    backups,  # noqa: F401
+    evaluating,  # noqa: F401
+    upkeep,  # noqa: F401
+    models,  # noqa: F401
     configuring,  # noqa: F401
     doctor,  # noqa: F401
-    evaluating,  # noqa: F401
-    exporting,  # noqa: F401
-    importing,  # noqa: F401
-    look,  # noqa: F401
     schema,  # noqa: F401
-    search,  # noqa: F401
-    tally,  # noqa: F401
-    upkeep,  # noqa: F401
-    when,  # noqa: F401
 )

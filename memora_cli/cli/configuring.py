@@ -10,10 +10,10 @@ import typer
 
 from memora_cli.cli.app import app
 from memora_cli.cli.options import AsJson, configure
-from memora_cli.errors import BadSetting, Usage
+from memora_cli.errors import BadSetting
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 settings = typer.Typer(rich_markup_mode=None)
 app.add_typer(settings, name="config")
@@ -101,6 +101,7 @@ def path() -> None:
 @settings.command("edit", epilog="Example: memora config edit")
 def edit() -> None:
     """Open config.toml in $VISUAL or $EDITOR, and check it before it counts."""
+    from memora_cli.cli import editor
     from memora_cli.config import config_path
     from memora_cli.config_file import beside, problem, put
     from memora_cli.render.terminal import warn
@@ -109,7 +110,7 @@ def edit() -> None:
     draft = beside(file, file.read_bytes().decode("utf-8", "replace") if file.exists() else _template())
     try:
         while True:
-            _open(draft)
+            editor.edit(draft)
             wrong = problem(draft).replace(str(draft), str(file))
             if not wrong:
                 put(draft, file)
@@ -121,20 +122,6 @@ def edit() -> None:
                 raise BadSetting("the file stays as it was")
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _open(file: Path) -> None:
-    """Let the user's editor change the file. Raises `Usage` when it fails."""
-    import shlex
-    import subprocess
-
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    try:
-        ended = subprocess.run([*shlex.split(editor), str(file)], check=False)
-    except (OSError, ValueError) as error:
-        raise Usage(f"the editor {editor!r} cannot be started ({error}): set VISUAL or EDITOR") from None
-    if ended.returncode:
-        raise Usage(f"the editor {editor!r} ended with {ended.returncode}: nothing was changed")
 
 
 def _template() -> str:

@@ -37,7 +37,7 @@ def written(text: str = "") -> Iterator[str]:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8", "replace"))
-        _run(path)
+        edit(path)
         made = decode(path.read_bytes())
         try:
             yield made
@@ -51,7 +51,8 @@ def written(text: str = "") -> Iterator[str]:
             path.unlink(missing_ok=True)
 
 
-def _run(path: Path) -> None:
+def edit(path: Path) -> None:
+    """Let a person change a file in `$VISUAL` or `$EDITOR`. Raises `Usage` without an editor, or where it failed."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, USUAL), "")
     if not command:
         raise Usage("there is no editor: set VISUAL or EDITOR to the command of yours")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -79,6 +79,7 @@ def evaluate(
     """Measure searches on questions whose answers are known, to see which settings suit your notes."""
     from memora_cli.memory.evaluating import Judged, judge, read_questions
     from memora_cli.render.evaluation import Evaluation, print_evaluation, shape
+    from memora_cli.render.progress import bar
     from memora_cli.render.shapes import dumps
     from memora_cli.render.terminal import console, say, warn
 
@@ -102,7 +103,10 @@ def evaluate(
         questions = [question for other, question in chosen if other is bench]
         if not questions:
             continue
-        with _opened(config, bench, present) as memory, _progress(len(questions) * len(runs), "questions") as advance:
+        with (
+            _opened(config, bench, present) as memory,
+            bar(console(stderr=True), len(questions) * len(runs), "questions") as advance,
+        ):
             for run, settled in zip(runs, (config, *others.values()), strict=True):
                 for judged in judge(memory, questions, settled.settings, present, k):
                     run.append(judged)
@@ -177,27 +181,16 @@ def _opened(config: Config, bench: Bench, at: datetime) -> Iterator[Memory]:
 
 def _import(memory: Memory, corpus: Path, at: datetime) -> None:
     from memora_cli.memory.importing import count, read
-    from memora_cli.render.terminal import warn
+    from memora_cli.render.progress import bar
+    from memora_cli.render.terminal import console, warn
 
     items = list(read(corpus, at, week_start(memory.config)))
     drafts = [(item.name, item.draft) for item in items if item.draft]
     left = [(item.name, item.problem) for item in items if not item.draft]
-    with _progress(count(corpus), "notes") as advance:
+    with bar(console(stderr=True), count(corpus)) as advance:
         for name, outcome in memory.import_all(drafts, at):
             if isinstance(outcome, MemoraError):
                 left.append((name, str(outcome)))
             advance()
     for name, problem in left:
         warn(f"memora: {name} was left out: {problem}")
-
-
-def _progress(total: int | None, unit: str) -> AbstractContextManager[Any]:
-    """A function that moves a progress bar on by one; without a terminal it shows nothing."""
-    from memora_cli.render.terminal import console
-
-    shown = console(stderr=True)
-    if not shown.is_terminal:
-        return nullcontext(lambda: None)
-    from memora_cli.render.progress import bar
-
-    return bar(shown, total, unit)

@@ -24,6 +24,7 @@ from memora_cli.cli.options import (
 from memora_cli.errors import Usage
 
 if TYPE_CHECKING:
+    from memora_cli.memory.kept import Kept
     from memora_cli.memory.lines import Record
 
 STANDARD_OUTPUT = Path("-")
@@ -47,10 +48,16 @@ def export(
     current: Current = False,
     space: Space = None,
     all_spaces: Annotated[bool, typer.Option("--all-spaces", help="The notes of every space.")] = False,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="The notes alone: no changes, past texts, aliases or trash.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over an existing file, or changed files.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write notes to JSON lines or a folder of Markdown; import reads both back to the same notes."""
+    """Write notes to JSON lines or a folder of Markdown; import reads both back to the same notes.
+
+    JSON lines without a filter hold all of the memory: its history, aliases and trash too.
+    """
     from memora_cli.memory import Memory
     from memora_cli.text.moments import read_window
     from memora_cli.text.words import topic as normalise_topic
@@ -75,10 +82,13 @@ def export(
             pinned=pinned,
         )
         exported = memory.export(filters, current_only=current, every_space=all_spaces)
+        lines: Iterator[Record | Kept] = exported
+        if not (no_history or current or filters != Filters(space=memory.space)):
+            lines = memory.archive(every_space=all_spaces)
         if target == STANDARD_OUTPUT:
-            _print(exported)
+            _print(lines)
         elif as_lines and target:
-            _to_file(exported, target, force=force, as_json=as_json)
+            _to_file(lines, target, force=force, as_json=as_json)
         elif target:
             _to_folder(exported, target, force=force, as_json=as_json)
 
@@ -94,28 +104,29 @@ def _is_lines(path: Path) -> bool:
     return False
 
 
-def _print(exported: Iterator[Record]) -> None:
-    from memora_cli.memory.lines import to_line
+def _print(exported: Iterator[Record | Kept]) -> None:
+    from memora_cli.memory.exporting import line_of
     from memora_cli.render.shapes import dumps
     from memora_cli.render.terminal import say
 
     for record in exported:
-        say(dumps(to_line(record)))
+        say(dumps(line_of(record)))
 
 
-def _to_file(exported: Iterator[Record], path: Path, *, force: bool, as_json: bool) -> None:
-    from memora_cli.memory.exporting import private
-    from memora_cli.memory.lines import to_line
+def _to_file(exported: Iterator[Record | Kept], path: Path, *, force: bool, as_json: bool) -> None:
+    from memora_cli.memory.exporting import line_of, private
     from memora_cli.render.shapes import dumps
 
     if path.exists() and not force:
         raise Usage(f"{path} is there already; --force writes over it")
-    written = 0
+    written = history = 0
     with private(path) as file:
         for record in exported:
-            file.write(dumps(to_line(record)).encode() + b"\n")
-            written += 1
-    _report(path, written, 0, (), as_json=as_json)
+            line = line_of(record)
+            file.write(dumps(line).encode() + b"\n")
+            written += "record" not in line
+            history += line.get("record", "memory") not in ("memory", "names")
+    _report(path, written, 0, (), history=history, as_json=as_json)
 
 
 def _to_folder(exported: Iterator[Record], path: Path, *, force: bool, as_json: bool) -> None:
@@ -125,7 +136,10 @@ def _to_folder(exported: Iterator[Record], path: Path, *, force: bool, as_json: 
     _report(path, done.written, done.unchanged, done.stray, as_json=as_json)
 
 
-def _report(path: Path, written: int, unchanged: int, stray: tuple[str, ...], *, as_json: bool) -> None:
+def _report(
+    path: Path, written: int, unchanged: int, stray: tuple[str, ...], *, as_json: bool, history: int = 0
+) -> None:
+    from memora_cli.cli.importing import history as told
     from memora_cli.render.terminal import say, warn
 
     for name in stray:
@@ -133,7 +147,7 @@ def _report(path: Path, written: int, unchanged: int, stray: tuple[str, ...], *,
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
-        counts = {"written": written, "unchanged": unchanged, "stray": list(stray)}
+        counts = {"written": written, "unchanged": unchanged, "stray": list(stray), "history": history}
         say(dumps({"version": VERSION, "path": str(path), **counts}))
     else:
-        say(f"{written} written, {unchanged} unchanged")
+        say(f"{written} written, {unchanged} unchanged{told(history)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +75,7 @@ class Report:
     added: int = 0
     updated: int = 0
     unchanged: int = 0
+    history: int = 0
     waiting: int = 0
     waits: str = ""
     left: list[Item] = field(default_factory=list)
@@ -94,7 +95,7 @@ class Report:
             self.seen.add(item.path)
             if item.page:
                 self.unread += [(item.name, key, value) for key, value in item.page.unread]
-            if item.draft is None and item.record is None:
+            if item.problem:
                 self.left.append(item)
                 advance()
             else:
@@ -104,7 +105,10 @@ class Report:
         """Count what became of an item."""
         outcome = taken.outcome
         if isinstance(outcome, MemoraError):
-            self.left.append(replace(taken.item, draft=None, record=None, problem=str(outcome)))
+            self.left.append(replace(taken.item, draft=None, record=None, kept=None, problem=str(outcome)))
+            return
+        if taken.item.beside:
+            self.history += outcome.created
             return
         self.added += outcome.created
         self.updated += outcome.updated
@@ -133,7 +137,7 @@ class Report:
         """The counts on one line."""
         return (
             f"{self.added} added, {self.updated} updated, {self.unchanged} unchanged, {len(self.gone)} gone, "
-            f"{len(self.left)} left out"
+            f"{len(self.left)} left out{history(self.history)}"
         )
 
     def shape(self) -> dict[str, Any]:
@@ -147,21 +151,24 @@ class Report:
             "skipped": _named([item for item in self.left if item.harmless]),
             "unread": [{"name": name, "key": key, "value": value} for name, key, value in self.unread],
             "unrelated": self.unrelated,
+            "history": self.history,
         }
+
+
+def history(lines: int) -> str:
+    """How many lines are no notes: changes, past texts, aliases, the trash; nothing is said of none."""
+    return f", {lines} of history" if lines else ""
 
 
 def _named(items: list[Item]) -> list[dict[str, str]]:
     return [{"name": item.name, "reason": item.problem} for item in items]
 
 
-def _progress(path: Path) -> AbstractContextManager[Any]:
-    """A function that moves a progress bar on by one item; without a terminal it shows nothing."""
+def _progress(path: Path) -> AbstractContextManager[Callable[..., None]]:
+    """A bar that moves on by one item; the items are counted only where it is seen."""
+    from memora_cli.memory.importing import count
+    from memora_cli.render.progress import bar
     from memora_cli.render.terminal import console
 
     shown = console(stderr=True)
-    if not shown.is_terminal:
-        return nullcontext(lambda: None)
-    from memora_cli.memory.importing import count
-    from memora_cli.render.progress import bar
-
-    return bar(shown, None if path == STANDARD_INPUT else count(path))
+    return bar(shown, count(path) if shown.is_terminal and path != STANDARD_INPUT else None)

@@ -88,6 +88,7 @@ def list_(
     until: Until = None,
     pinned: Pinned = False,
     current: Current = False,
+    forgotten: Annotated[bool, typer.Option("--forgotten", help="What is in the trash, last forgotten first.")] = False,
     space: Space = None,
     as_json: AsJson = False,
     jsonl: Jsonl = False,
@@ -117,8 +118,17 @@ def list_(
             week_start=week_start(config),
         )
         most = limit if 0 < limit <= MOST else None
-        found = memory.notes(filters, current_only=current, limit=most, order=key, reverse=reverse)
-    if form == "people":
+        if not forgotten:
+            found = memory.notes(filters, current_only=current, limit=most, order=key, reverse=reverse)
+        elif current or filters != Filters(space=filters.space):
+            raise Usage("--forgotten lists the trash, which has no filters: leave them out")
+        else:
+            found = memory.forgotten()[:most]
+    if form == "people" and forgotten:
+        from memora_cli.render.history import print_trash
+
+        print_trash(found, present.tzinfo, console())
+    elif form == "people":
         from memora_cli.render.notes import print_list
         from memora_cli.render.pager import paged
 
@@ -138,7 +148,7 @@ def list_(
         from memora_cli.render import shapes
 
         if form == "json":
-            say(shapes.dumps(shapes.listing(found, present.tzinfo)))
+            say(shapes.dumps((shapes.trash if forgotten else shapes.listing)(found, present.tzinfo)))
         else:
             for note in found:
                 say(shapes.dumps(shapes.note(note, present.tzinfo)))

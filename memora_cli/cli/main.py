@@ -38,7 +38,7 @@ def main() -> None:
         if is_bare(error):
             error.show(sys.stderr)  # type: ignore[attr-defined]  # Typer's, see `CallRefused`
             sys.exit(Usage.exit_code)
-        _fail(refusal(error), Usage.exit_code)
+        _fail(refusal(error, sys.argv[1:], app), Usage.exit_code)
     except typer.Abort:
         _fail("stopped, nothing was changed", INTERRUPTED)
     except BrokenPipeError:  # the reader has gone: say nothing

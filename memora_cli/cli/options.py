@@ -122,6 +122,11 @@ def now(at: str | None = None, first_weekday: int = 0) -> datetime:
     return read_moment(at, present, week_start=first_weekday).astimezone(present.tzinfo)
 
 
+def present_of(memory: Memory, at: str | None) -> datetime:
+    """Now, or the moment of `--at`, for an open memory."""
+    return now(at, week_start(memory.config))
+
+
 def _zone() -> tzinfo | None:
     """The user's zone by name; the system's offset, where its name is not known."""
     from zoneinfo import ZoneInfoNotFoundError

@@ -74,7 +74,7 @@ def explain(
     every: Annotated[bool, typer.Option("--all", help="Show all rows of all tables.")] = False,
 ) -> None:
     """Show every number of a search, from ranks to what was cut. As JSON lines: the scores of a note a line."""
-    from memora_cli.render import shapes
+    from memora_cli.render import explained, shapes
     from memora_cli.render.results import print_ids, print_remarks
     from memora_cli.render.terminal import console, say
 
@@ -82,9 +82,9 @@ def explain(
     account = None if note is None else answer.memory.account(trace, note)
     match answer.form:
         case "json":
-            say(shapes.dumps(shapes.explain(trace) | ({"note": shapes.account(account)} if account else {})))
+            say(shapes.dumps(explained.explain(trace) | ({"note": explained.account(account)} if account else {})))
         case "jsonl":
-            for record in [shapes.account(account)] if account else shapes.explain(trace)["scores"]:
+            for record in [explained.account(account)] if account else explained.explain(trace)["scores"]:
                 say(shapes.dumps(record))
             print_remarks(trace)
         case "ids":

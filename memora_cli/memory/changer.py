@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from datetime import datetime
 
-from memora_cli.config import Config
-from memora_cli.errors import ModelUnusable
 from memora_cli.memory import changing, history, naming
 from memora_cli.memory.changing import Undone
 from memora_cli.memory.editing import Edited, Revise, edit
+from memora_cli.memory.embedding import Embedding
 from memora_cli.memory.history import History
 from memora_cli.memory.writing import require
-from memora_cli.models import Embedder, load_embedder
+from memora_cli.models import Embedder
 from memora_cli.store import changes, graph, notes
-from memora_cli.store.database import Database
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
 from memora_cli.values import Note, Relation
 
 
-class Changer:
+class Changer(Embedding):
     """The part of an open memory that changes notes; every change is kept."""
-
-    config: Config
-    space: str
-    database: Database
-
-    @functools.cached_property
-    def embedder(self) -> Embedder:
-        """The configured embedder, loaded when first needed. Raises `ModelUnusable`."""
-        return load_embedder(self.config.embedder)
-
-    def _embedder(self, wanted: bool) -> tuple[Embedder | None, str]:
-        """The embedder if it is wanted and can be had, and why it cannot."""
-        try:
-            return (self.embedder if wanted else None), ""
-        except ModelUnusable as error:
-            return None, str(error)
 
     def edit(self, note_id: int, revise: Revise, at: datetime, *, embed: bool = True) -> Edited:
         """Give a note the text that `revise` makes of the one it has; the text that was is kept.
@@ -50,6 +31,11 @@ class Changer:
             require(connection, self.space, [note_id])
         changed = self._edit(note_id, revise, at, embedder)
         return Edited(note_id, changed, waits if changed else "")
+
+    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
+        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
+        with self.database.write() as connection:
+            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
 
     def forget(self, ids: Sequence[int], at: datetime) -> None:
         """Move notes to the trash: all of them, or none. Raises `NoSuchNote`."""

@@ -21,7 +21,6 @@ from memora_cli.store.database import is_file, location, open_database
 State = Literal["ok", "warning", "broken"]
 
 OLDEST_SAFE = (3, 51, 3)  # older SQLite may lose what is written while its log is being reset
-OLDEST_DELETING = (3, 42, 0)  # older FTS5 keeps the words of deleted notes for a while
 
 
 @dataclass(frozen=True, slots=True)

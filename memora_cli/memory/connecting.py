@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from memora_cli.store import conditions, graph, notes, times, vectors
+from memora_cli.store import conditions, graph, marks, notes, times, vectors
 from memora_cli.store.database import Database, IndexUnavailable
 from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
 from memora_cli.text.words import search_text
-from memora_cli.values import Draft
+from memora_cli.values import Draft, Floors
 
 if TYPE_CHECKING:
     import numpy
@@ -56,6 +56,7 @@ def nearest(
     matrix: Iterable[NDArray[numpy.float32]],
 ) -> list[graph.Link]:
     """The links to the notes that mean nearly the same as these vectors of a note."""
+    floors = marks.floors(connection, space, model) or Floors()
     best: dict[int, float] = {}
     for row in matrix:
         try:
@@ -63,7 +64,7 @@ def nearest(
         except IndexUnavailable:
             found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
         for _, other, cosine in found:
-            if other != note_id and cosine >= graph.SEMANTIC_FLOOR:
+            if other != note_id and cosine >= floors.link:
                 best[other] = max(cosine, best.get(other, 0.0))
     here = notes.standing(connection, space, best)
     nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))

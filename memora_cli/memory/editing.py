@@ -12,11 +12,13 @@ from sqlalchemy import Connection
 
 from memora_cli.errors import DatabaseBusy
 from memora_cli.memory.connecting import derived_causes, entities_of, is_dated, mention_times, nearest_links
+from memora_cli.memory.linking import Linking, refer
 from memora_cli.memory.writing import Prepared, prepare, require, row_of
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
 from memora_cli.store import changes, graph, notes, past, rewriting, vectors
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.words import search_text
 from memora_cli.values import Draft, Note, Window
 
@@ -161,6 +163,10 @@ def apply(
     if "body" in turned:
         graph.unlink_derived(connection, space, note_id, "causes")
         graph.link(connection, space, derived_causes(connection, space, note_id, draft))
+        if not plan.file_hash:  # an import makes the references of all its files at its end
+            said, was = wiki_links(draft.body), wiki_links(plan.old.body)
+            if said or was:
+                refer(connection, space, [Linking(note_id, draft.source, (), said, was)])
     if "title" in turned and draft.title:
         graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
     return [changes.Entry("edit", note_id, before=plan.before, after=plan.after)]

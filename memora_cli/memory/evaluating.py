@@ -223,11 +223,11 @@ def difference(before: Sequence[Judged], after: Sequence[Judged]) -> dict[str, E
 
 
 def worst(judged: Sequence[Judged], others: Sequence[Judged], most: int) -> list[tuple[Judged, float]]:
-    """The questions with the lowest final nDCG, or that lose most against other settings, each with that number."""
+    """The questions with the lowest final nDCG, or that lose most by other settings, each with that number."""
     value: Callable[[int], float] = (
         (lambda n: others[n].metrics["final"]["ndcg"] - judged[n].metrics["final"]["ndcg"])
         if others
         else (lambda n: judged[n].metrics["final"]["ndcg"])
     )
     order = sorted(range(len(judged)), key=lambda n: (value(n), n))
-    return [(judged[n], value(n)) for n in order[:most]]
+    return [(judged[n], value(n)) for n in order[:most] if not others or value(n) < 0.0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -12,10 +12,13 @@ from typing import IO, Any
 from sqlalchemy import Connection
 
 from memora_cli.errors import Usage
+from memora_cli.memory import kept
 from memora_cli.memory.folders import MARKDOWN
 from memora_cli.memory.importing import decode
+from memora_cli.memory.kept import Kept, Opening
 from memora_cli.memory.lines import FRONT_MATTER, Bond, Record, is_record, to_line
-from memora_cli.store import notes, records
+from memora_cli.store import archive as store
+from memora_cli.store import changes, notes, records
 from memora_cli.store.database import Database
 from memora_cli.text.front_matter import compose, file_name
 from memora_cli.text.markdown import front_matter
@@ -25,18 +28,21 @@ CHUNK = 500  # notes that are read at once
 RENAMED = {value: key for key, value in FRONT_MATTER.items()}
 
 
-def read_records(connection: Connection, filters: Filters, *, current_only: bool = False) -> Iterator[Record]:
-    """The notes of a space that pass the filters, by id, with all that an import cannot find in their text."""
-    space = filters.space
-    ids = records.listed(connection, filters, current_only=current_only)
+def read_records(connection: Connection, space: str, ids: Sequence[int], *, whole: bool = False) -> Iterator[Record]:
+    """Notes with all that an import cannot find in their text, and `whole` with what belongs to their history.
+
+    Negative ids are past texts.
+    """
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
-        found = notes.fetch(connection, space, chunk)
+        found = notes.fetch(connection, space, chunk) | notes.past_texts(connection, space, chunk)
+        found |= notes.in_trash(connection, space, [number for number in chunk if number not in found])
         files = records.files(connection, space, chunk)
         entities = records.explicit_entities(connection, space, chunk)
         links = records.stated_links(connection, space, chunk)
         replaced = records.replaced(connection, space, chunk)
         pending = records.pending(connection, space, chunk)
+        said = records.said(connection, space, chunk) if whole else {}
         others = {link.target for items in links.values() for link in items}
         others |= {other for items in replaced.values() for other, _ in items}
         uids = records.uids(connection, space, others)
@@ -53,6 +59,9 @@ def read_records(connection: Connection, filters: Filters, *, current_only: bool
                 tuple(bonds),
                 tuple(pending.get(note_id, ())),
                 files[note_id].file_hash,
+                tuple(said.get(note_id, ())),
+                files[note_id].since if whole else None,
+                max(0, -note_id),
             )
 
 
@@ -60,7 +69,29 @@ def export(database: Database, filters: Filters, *, current_only: bool, every_sp
     """The notes of one or every space, all as they are at one moment."""
     with database.read() as connection:
         for space in records.spaces(connection) if every_space else [filters.space]:
-            yield from read_records(connection, replace(filters, space=space), current_only=current_only)
+            ids = records.listed(connection, replace(filters, space=space), current_only=current_only)
+            yield from read_records(connection, space, ids)
+
+
+def archive(database: Database, space: str | None) -> Iterator[Record | Kept]:
+    """All that a space holds, or with None every space, as it is at one moment.
+
+    Names come first, as notes are read by them, and changes last, as they name notes.
+    """
+    with database.read() as connection:
+        yield Kept("", Opening(store.counters(connection)))
+        for name in store.spaces(connection) if space is None else [space]:
+            yield Kept(name, tuple(store.names(connection, name)))
+            yield from (Kept(name, value) for value in store.renamings(connection, name))
+            yield from read_records(connection, name, store.ids(connection, name), whole=True)
+            yield from read_records(connection, name, store.past(connection, name), whole=True)
+            yield from (Kept(name, value) for value in store.ended(connection, name))
+            yield from (Kept(name, value) for value in changes.every(connection, name))
+
+
+def line_of(exported: Record | Kept) -> dict[str, Any]:
+    """The keys of an exported line."""
+    return kept.to_line(exported) if isinstance(exported, Kept) else to_line(exported)
 
 
 @dataclass(frozen=True, slots=True)

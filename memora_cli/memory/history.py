@@ -48,7 +48,9 @@ def history(connection: Connection, space: str, note_id: int) -> History:
     heads = sorted(numbers - replaced) or [note_id]  # a corrupt cycle has no head
     seen: set[int] = set()
     chains = tuple(_tree(head, None, below, known, seen) for head in heads if head in known)
-    return History(note, tuple(changes.of_notes(connection, space, [note_id])), chains)
+    made = changes.of_notes(connection, space, [note_id])
+    made.sort(key=lambda change: (change.batch != changes.BEFORE_KEPT, change.id))
+    return History(note, tuple(made), chains)
 
 
 def _tree(

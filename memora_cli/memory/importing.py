@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from memora_cli.errors import Usage
+from memora_cli.memory import kept
 from memora_cli.memory.folders import MARKDOWN, Left, files
-from memora_cli.memory.lines import FRONT_MATTER, Record, from_line, is_record
+from memora_cli.memory.kept import BESIDE, Kept
+from memora_cli.memory.lines import FRONT_MATTER, Record, from_line, from_record, is_record
 from memora_cli.text.markdown import Page, parse
 from memora_cli.text.moments import local, read_moment, read_window
 from memora_cli.values import KINDS, Draft, Window
@@ -24,7 +26,7 @@ FILE_CAP = 64 * 1024 * 1024  # bytes of one Markdown file that are read at all
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to import by name: a draft, a note that memora exported, or the reason why there is neither.
+    """One thing to import by name: a draft, what memora exported (a note, or something beside), or why there is none.
 
     `harmless` says that nothing is lost by what is left out. `page` is what a Markdown file holds besides its note,
     `path` how the file is known.
@@ -33,10 +35,16 @@ class Item:
     name: str
     draft: Draft | None = None
     record: Record | None = None
+    kept: Kept | None = None
     problem: str = ""
     harmless: bool = False
     page: Page | None = None
     path: str = ""
+
+    @property
+    def beside(self) -> bool:
+        """Whether it is exported, and no note of the day on which it was."""
+        return self.kept is not None or (self.record is not None and self.record.note.forgotten_at is not None)
 
 
 def count(path: Path) -> int | None:
@@ -103,6 +111,12 @@ def read_lines(stream: Iterable[bytes], name: str, at: datetime, week_start: int
 
 
 def _read_line(where: str, line: Any, at: datetime, week_start: int) -> Item:
+    if isinstance(line, dict) and isinstance(name := line.get("record"), str) and not {"text", "body"} & set(line):
+        if name in ("past", "forgotten"):
+            return Item(where, record=from_record(line))
+        if name in BESIDE:
+            return Item(where, kept=kept.from_line(line))
+        return Item(where, problem=f'a record "{name}" of a newer memora', harmless=True)
     if isinstance(line, dict) and is_record(line):
         return Item(where, record=from_line(line))
     return Item(where, draft=_from_json(line, at, week_start))

@@ -16,6 +16,7 @@ from memora_cli.memory.restoring import Restoring, restorable
 from memora_cli.memory.writing import BATCH, Added, Prepared, prepare
 from memora_cli.store import changes, sources
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.words import normalise
 
 
@@ -74,20 +75,28 @@ class Intake:
                 if item.page and isinstance(outcome, Added):
                     page = Linking(outcome.id, item.path, item.page.aliases, item.page.targets)
                     self._pages.append(page)
+                elif item.draft and isinstance(outcome, Added) and outcome.created:
+                    targets = wiki_links(item.draft.body)
+                    self._pages += [Linking(outcome.id, "", (), targets)] if targets else []
                 yield Taken(item, outcome)
         self.unrelated += self._restoring.relate()
         with self._database.write() as connection:
             refer(connection, self._space, self._pages)
         for space, ids in self._restoring.created().items():
+            ids = sorted(ids, reverse=True)  # notes before the past texts that they had
             for start in range(0, len(ids), BATCH):
                 self.waits = self.waits or self._embed(space, ids[start : start + BATCH])
 
     def _take(self, batch: Sequence[Item]) -> list[Added | MemoraError]:
         outcome: dict[int, Added | MemoraError] = {}
-        drafts, records = {}, {}
+        drafts, records, later = {}, {}, {}
         for place, item in enumerate(batch):
             try:
-                if item.record:
+                if item.kept and item.kept.about_notes:
+                    later[place] = item.kept
+                elif item.kept:
+                    outcome[place] = Added(0, created=self._restoring.name(item.kept, self._into))
+                elif item.record:
                     records[place] = restorable(item.record, self._into)
                 elif item.draft:
                     drafts[place] = prepare(item.draft)
@@ -95,6 +104,7 @@ class Intake:
                 outcome[place] = error
         outcome |= dict(zip(drafts, self._write(list(drafts.values()), self._change) if drafts else (), strict=True))
         outcome |= dict(zip(records, self._restoring.write(list(records.values())) if records else (), strict=True))
+        outcome |= {place: Added(0, created=self._restoring.keep(kept, self._into)) for place, kept in later.items()}
         return [outcome[place] for place in range(len(batch))]
 
 

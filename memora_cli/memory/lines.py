@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from memora_cli.memory import fields
 from memora_cli.text.words import normalise
 from memora_cli.values import KINDS, Note
 
 _UID = re.compile(r"[0-9a-f]{32}")
-LARGEST_ID = 2**63 - 1
 FRONT_MATTER: Mapping[str, str] = MappingProxyType({"created": "created_at", "tags": "topics"})
 """The keys that front matter has by the names of other programs, and what a line calls them."""
 
@@ -35,7 +35,9 @@ class Record:
     """A note with all that is not found in its text.
 
     `entities` are the names that were given with it, `bonds` its links and supersessions, `pending` the `(relation,
-    folded title)` of links that wait for their target, `file_hash` what its file held.
+    folded title)` of links that wait for their target, `file_hash` what its file held, `said` the `(name, origin)` by
+    which it mentions what an alias means, `since` when this text replaced another. With `past`, the number of a text
+    that the note had until `note.forgotten_at`.
     """
 
     note: Note
@@ -44,10 +46,22 @@ class Record:
     bonds: tuple[Bond, ...] = ()
     pending: tuple[tuple[str, str], ...] = ()
     file_hash: str = ""
+    said: tuple[tuple[str, str], ...] = ()
+    since: datetime | None = None
+    past: int = 0
 
 
 def to_line(record: Record) -> dict[str, Any]:
-    """The keys of an exported note; all times in UTC."""
+    """The keys of an exported note; all times in UTC. A past text and a forgotten note stand within a record."""
+    until = fields.stamp(record.note.forgotten_at)
+    if record.past:
+        return {"record": "past", "number": record.past, "until": until, "note": _to_note(record)}
+    if until:
+        return {"record": "forgotten", "at": until, "note": _to_note(record)}
+    return _to_note(record)
+
+
+def _to_note(record: Record) -> dict[str, Any]:
     note = record.note
     return {
         "id": note.id,
@@ -58,10 +72,10 @@ def to_line(record: Record) -> dict[str, Any]:
         "topics": list(note.topics),
         "kind": note.kind,
         "context": note.context,
-        "created_at": _stamp(note.created_at),
+        "created_at": fields.stamp(note.created_at),
         "dated": record.dated,
-        "occurred_start": _stamp(note.occurred_start),
-        "occurred_end": _stamp(note.occurred_end),
+        "occurred_start": fields.stamp(note.occurred_start),
+        "occurred_end": fields.stamp(note.occurred_end),
         "pinned": note.pinned,
         "source": note.source,
         "file_hash": record.file_hash,
@@ -73,10 +87,12 @@ def to_line(record: Record) -> dict[str, Any]:
         ],
         "pending": [{"relation": relation, "title": title} for relation, title in record.pending],
         "supersedes": [
-            {"id": bond.id, "uid": bond.uid, "at": _stamp(bond.at)}
+            {"id": bond.id, "uid": bond.uid, "at": fields.stamp(bond.at)}
             for bond in record.bonds
             if bond.relation == "supersedes"
         ],
+        "said": [{"name": name, "origin": origin} for name, origin in record.said],
+        "since": fields.stamp(record.since),
     }
 
 
@@ -85,120 +101,68 @@ def is_record(line: Mapping[str, Any]) -> bool:
     return isinstance(uid := line.get("uid"), str) and bool(_UID.fullmatch(uid)) and "id" in line
 
 
+def from_record(line: Mapping[str, Any]) -> Record:
+    """The past text or forgotten note of `to_line`. ValueError names the key."""
+    key = "until" if line["record"] == "past" else "at"
+    until, held = fields.needed_moment(line.get(key), key), line.get("note")
+    if not isinstance(held, dict) or not is_record(held):
+        raise ValueError('"note" is an exported note')
+    record = from_line(held)
+    past = fields.whole(line.get("number"), "number") if line["record"] == "past" else 0
+    return replace(record, note=replace(record.note, forgotten_at=until), past=past)
+
+
 def from_line(line: Mapping[str, Any]) -> Record:
     """The note of `to_line`; numbers and truth may be texts, as in front matter. ValueError names the key."""
-    kind = _text(line, "kind") or "world"
+    kind = fields.text(line, "kind") or "world"
     if kind not in KINDS:
         raise ValueError(f'"kind" is one of {", ".join(KINDS)}, not "{kind}"')
-    created_at = _moment(line.get("created_at"), "created_at")
-    if created_at is None:
-        raise ValueError('"created_at" is missing')
+    created_at = fields.needed_moment(line.get("created_at"), "created_at")
     note = Note(
-        id=_whole(line.get("id"), "id"),
-        uid=_text(line, "uid"),
-        space=normalise(_text(line, "space")) or "default",
-        title=_text(line, "title"),
-        body=_text(line, "text"),
-        topics=_texts(line, "topics"),
+        id=fields.whole(line.get("id"), "id"),
+        uid=fields.text(line, "uid"),
+        space=normalise(fields.text(line, "space")) or "default",
+        title=fields.text(line, "title"),
+        body=fields.text(line, "text"),
+        topics=fields.texts(line, "topics"),
         kind=kind,
-        context=_text(line, "context"),
+        context=fields.text(line, "context"),
         created_at=created_at,
-        occurred_start=_moment(line.get("occurred_start"), "occurred_start"),
-        occurred_end=_moment(line.get("occurred_end"), "occurred_end"),
-        pinned=_truth(line.get("pinned", False), "pinned"),
-        source=_text(line, "source"),
+        occurred_start=fields.moment(line.get("occurred_start"), "occurred_start"),
+        occurred_end=fields.moment(line.get("occurred_end"), "occurred_end"),
+        pinned=fields.truth(line.get("pinned", False), "pinned"),
+        source=fields.text(line, "source"),
         tokens=0,
     )
     links = tuple(
         Bond(
-            _whole(item.get("id"), "links"),
-            _text(item, "uid"),
-            _text(item, "relation"),
-            _number(item.get("weight", 1.0), "links"),
-            _text(item, "origin") or "derived",
+            fields.whole(item.get("id"), "links"),
+            fields.text(item, "uid"),
+            fields.text(item, "relation"),
+            fields.number(item.get("weight", 1.0), "links"),
+            fields.text(item, "origin") or "derived",
         )
-        for item in _objects(line, "links")
+        for item in fields.objects(line, "links")
     )
     supersedes = tuple(
         Bond(
-            _whole(item.get("id"), "supersedes"),
-            _text(item, "uid"),
+            fields.whole(item.get("id"), "supersedes"),
+            fields.text(item, "uid"),
             "supersedes",
-            at=_moment(item.get("at"), "supersedes"),
+            at=fields.moment(item.get("at"), "supersedes"),
         )
-        for item in _objects(line, "supersedes")
+        for item in fields.objects(line, "supersedes")
     )
-    pending = tuple((_text(item, "relation"), _text(item, "title")) for item in _objects(line, "pending"))
+    pending = tuple(
+        (fields.text(item, "relation"), fields.text(item, "title")) for item in fields.objects(line, "pending")
+    )
     return Record(
         note,
-        _truth(line.get("dated", True), "dated"),
-        _texts(line, "entities"),
+        fields.truth(line.get("dated", True), "dated"),
+        fields.texts(line, "entities"),
         links + supersedes,
         pending,
-        _text(line, "file_hash"),
+        fields.text(line, "file_hash"),
+        tuple((fields.text(item, "name"), fields.text(item, "origin")) for item in fields.objects(line, "said")),
+        fields.moment(line.get("since"), "since"),
     )
-
-
-def _stamp(moment: datetime | None) -> str | None:
-    return moment.astimezone(UTC).isoformat() if moment else None
-
-
-def _text(line: Mapping[str, Any], key: str) -> str:
-    value = line.get(key, "")
-    if not isinstance(value, str):
-        raise ValueError(f'"{key}" is a text')
-    return value
-
-
-def _texts(line: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = line.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(f'"{key}" is a list of texts')
-    return tuple(value)
-
-
-def _objects(line: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    value = line.get(key) or []
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ValueError(f'"{key}" is a list of objects')
-    return value
-
-
-def _whole(value: Any, key: str) -> int:
-    try:
-        number = int(value)
-    except (TypeError, ValueError):
-        raise ValueError(f'"{key}" holds no id') from None
-    if isinstance(value, bool) or not 1 <= number <= LARGEST_ID:
-        raise ValueError(f'"{key}" holds no id')
-    return number
-
-
-def _number(value: Any, key: str) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f'a weight in "{key}" is a number') from None
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f'a weight in "{key}" is between 0 and 1')
-    return number
-
-
-def _truth(value: Any, key: str) -> bool:
-    if value in (True, "true"):
-        return True
-    if value in (False, "false"):
-        return False
-    raise ValueError(f'"{key}" is true or false')
-
-
-def _moment(value: Any, key: str) -> datetime | None:
-    if value in (None, "", "null"):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            raise ValueError
-        return moment.astimezone(UTC)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f'"{key}" is a time with offset, as 2024-05-03T08:00:00+00:00') from None

@@ -1,4 +1,4 @@
-"""Resolves the `[[links]]` of imported files to notes: by path, file name, title or alias."""
+"""Resolves the `[[links]]` of notes to notes: by path, file name, title or alias."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from sqlalchemy import Connection
 from memora_cli.memory.folders import MARKDOWN
 from memora_cli.store import graph, records
 from memora_cli.text.entities import entity_key
+from memora_cli.text.words import search_text
 
 
 @dataclass(frozen=True, slots=True)
 class Linking:
-    """An imported file: its note, the path it is known by, its other names, and what its `[[links]]` point to."""
+    """A note, the path of its file if any, its other names, and what its `[[links]]` point to, and did before."""
 
     note_id: int
     path: str
     aliases: tuple[str, ...]
     targets: tuple[str, ...]
+    before: tuple[str, ...] = ()
 
 
 class Names:
@@ -57,11 +59,12 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def refer(connection: Connection, space: str, pages: Sequence[Linking]) -> None:
-    """Record which notes the files refer to, and forget what they no longer refer to.
+    """Record which notes these refer to, and forget what they no longer refer to; other titles are waited for.
 
-    A note some of whose links lead nowhere keeps those that it had: a single file cannot tell all the names of its
-    folder.
+    A note some of whose links lead nowhere keeps those that it had, but for what was edited away: a single file cannot
+    tell all the names of its folder.
     """
+    pages = [page for page in pages if page.targets or page.before or page.path]
     if not pages:
         return
     names = Names(records.named(connection, space), pages)
@@ -73,8 +76,10 @@ def refer(connection: Connection, space: str, pages: Sequence[Linking]) -> None:
         wanted = {number for number in found if number is not None and number != page.note_id}
         held = before.get(page.note_id, set())
         fresh += [graph.Link(page.note_id, number, graph.REFERENCE, 1.0) for number in sorted(wanted - held)]
-        if None not in found:
-            gone[page.note_id].update(held - wanted)
+        was = held if None not in found else {names.find(target, page.path) for target in page.before}
+        gone[page.note_id] |= held.intersection(was) - wanted
+        waiting = [search_text(target) for target, number in zip(page.targets, found, strict=True) if number is None]
+        graph.wait_for(connection, space, page.note_id, graph.REFERENCE, [words for words in waiting if words])
     graph.link(connection, space, fresh)
     for note_id, targets in gone.items():
         graph.unlink(connection, space, [graph.Link(note_id, target, graph.REFERENCE, 1.0) for target in targets])

@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memora_cli import pipeline
-from memora_cli.config import Config
+from memora_cli.config import Config, models_folder
 from memora_cli.errors import MemoraError, ModelUnusable
 from memora_cli.memory import changing
 from memora_cli.memory.changer import Changer
 from memora_cli.memory.near_misses import NearMiss, near_miss
 from memora_cli.memory.neighbours import Neighbourhood, neighbourhood
+from memora_cli.memory.reindexing import embed_waiting
 from memora_cli.memory.suggesting import outdated
-from memora_cli.memory.writing import BATCH, Added, Prepared, embed_waiting, prepare, require, supersede, write
-from memora_cli.models import Reranker, find_model, load_reranker
-from memora_cli.models.folder import ModelKind, read_folder
+from memora_cli.memory.writing import Added, Prepared, prepare, require, supersede, write
+from memora_cli.models import Reranker, load_reranker
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
 from memora_cli.store import changes, counts, graph, listing, notes, supersessions, ties, vectors
@@ -30,10 +30,11 @@ from memora_cli.text.times import Rules, TimeParser
 from memora_cli.text.tokens import count_tokens, shorten
 from memora_cli.text.weeks import first_weekday
 from memora_cli.text.words import normalise
-from memora_cli.values import Account, Draft, Filters, Note, Order, Query, Tally, Trace
+from memora_cli.values import Account, Draft, Filters, Floors, Note, Order, Query, Tally, Trace
 
 if TYPE_CHECKING:
     from memora_cli.memory.intake import Gone, Intake
+    from memora_cli.memory.kept import Kept
     from memora_cli.memory.lines import Record
 
 
@@ -53,7 +54,10 @@ class NoteView:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How much a space holds; `months` counts notes by "2024-05", `links` by relation."""
+    """How much a space holds; `months` counts notes by "2024-05", `links` by relation.
+
+    `answering` is the model whose vectors answer, with its `floors`: not `embedder` while vectors of that are made.
+    """
 
     counts: Mapping[str, int]
     links: Mapping[str, int]
@@ -63,6 +67,8 @@ class Statistics:
     database: str
     driver: str
     embedder: str
+    answering: str
+    floors: Floors
     reranker: str
 
 
@@ -74,14 +80,6 @@ def time_parser(config: Config) -> TimeParser:
         parser: TimeParser = T5TimeParser(config.time_parser.removeprefix("t5:"))
         return parser
     return Rules(first_weekday(config.week_start, config.locale))
-
-
-def _model_id(name: str, kind: ModelKind) -> str:
-    """The id of a model, read without loading it; its name when it cannot be read."""
-    try:
-        return read_folder(find_model(name), kind).id
-    except ModelUnusable:
-        return name
 
 
 class Memory(Changer):
@@ -112,7 +110,7 @@ class Memory(Changer):
         """The cross-encoder being loaded beside other work."""
         loader = ThreadPoolExecutor(1)
         try:
-            return loader.submit(load_reranker, self.config.reranker)
+            return loader.submit(load_reranker, self.config.reranker, (models_folder(),))
         finally:
             loader.shutdown(wait=False)
 
@@ -162,11 +160,6 @@ class Memory(Changer):
         with self.database.write() as connection:
             changes.record(connection, self.space, supersede(connection, self.space, [old], new, at), at)
 
-    def pin(self, ids: Sequence[int], at: datetime, *, pinned: bool) -> None:
-        """Pin or unpin notes: all of them, or none. Raises `NoSuchNote`."""
-        with self.database.write() as connection:
-            changes.record(connection, self.space, changing.pin(connection, self.space, ids, pinned=pinned), at)
-
     def search(self, query: Query) -> Trace:
         """Run the whole pipeline. Raises `EmptyQuery`."""
 
@@ -176,14 +169,19 @@ class Memory(Changer):
 
         if query.settings.rerank and "reranker" not in self.__dict__:
             _ = self._reranker_loading  # it loads while the strategies run
-        return pipeline.search(
+        trace = pipeline.search(
             replace(query, text=normalise(query.text)),
             self.database,
-            lambda: self.embedder,
+            self._answering,
+            lambda connection, model: self.floors(connection, model, query.settings),
             lambda: self.reranker,
             lambda: self.time_parser,
             shortened,
         )
+        wanted = self._model_id("embedder")
+        if trace.backend.embedder in (None, wanted):
+            return trace
+        return replace(trace, awaited=wanted, waiting=self.waiting())
 
     def account(self, trace: Trace, note_id: int) -> Account:
         """What became of one note in a search, also when it was not returned. Raises `NoSuchNote`."""
@@ -193,7 +191,7 @@ class Memory(Changer):
         with self.database.read() as connection:
             note = require(connection, self.space, [note_id], trace.query.filters.as_of)[note_id]
             model = trace.backend.embedder or ""
-            source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists)
+            source = Source(self.database, connection, trace.query, trace.understood, model, trace.lists, trace.floors)
             verdicts = probe(source, note_id)
         finders = [verdict.strategy for verdict in verdicts if verdict.hit]
         if candidate is None and finders:
@@ -289,11 +287,13 @@ class Memory(Changer):
 
     def _embed_notes(self, space: str, ids: Sequence[int]) -> str:
         """Give notes the vectors they lack; why that could not be, empty when it was done."""
+        embedder, waits = self._embedder(True, space)
         try:
-            embed_waiting(self.database, space, self.embedder, ids)
+            if embedder:
+                embed_waiting(self.database, space, embedder, ids)
         except ModelUnusable as error:
             return str(error)
-        return ""
+        return waits
 
     def gone(self, folder: Path, seen: Collection[str]) -> list[Gone]:
         """The files below a folder that notes came from and that are no longer there; `seen` are known to be."""
@@ -307,20 +307,15 @@ class Memory(Changer):
 
         return export(self.database, filters, current_only=current_only, every_space=every_space)
 
-    def reindex(self) -> Iterator[int]:
-        """Make the indexes anew, and the vectors that notes lack; yields how many notes each batch gave vectors to."""
-        with self.database.write() as connection:
-            self.database.index.rebuild(connection, self.space, self.embedder.id)
-        while True:
-            with self.database.read() as connection:
-                ids = vectors.lacking(connection, self.space, self.embedder.id, BATCH)
-            if not ids:
-                return
-            yield embed_waiting(self.database, self.space, self.embedder, ids)
+    def archive(self, *, every_space: bool = False) -> Iterator[Record | Kept]:
+        """All of the space, or of every one: notes, the trash, past texts, names and every change."""
+        from memora_cli.memory.exporting import archive
+
+        return archive(self.database, None if every_space else self.space)
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""
-        embedder = _model_id(self.config.embedder, "embedder")
+        embedder = self._model_id("embedder")
         with self.database.read() as connection:
             held = counts.counts(connection, self.space)
             links = graph.link_counts(connection, self.space)
@@ -328,6 +323,8 @@ class Memory(Changer):
                 f"{moment.astimezone(at.tzinfo):%Y-%m}" for moment in counts.months(connection, self.space)
             )
             waiting = vectors.waiting(connection, self.space, embedder)
+            answering = vectors.answering(connection, self.space, embedder)
+            floors = self.floors(connection, answering, self.config.settings)
         return Statistics(
             counts=held,
             links=links,
@@ -337,5 +334,7 @@ class Memory(Changer):
             database=self.database.address,
             driver=self.database.driver,
             embedder=embedder,
-            reranker=_model_id(self.config.reranker, "reranker"),
+            answering=answering,
+            floors=floors,
+            reranker=self._model_id("reranker"),
         )

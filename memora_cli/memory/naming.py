@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection
 
 from memora_cli.errors import Usage
-from memora_cli.store import aliases, changes
+from memora_cli.store import aliases, changes, records
 from memora_cli.text.entities import entity_key, extract
 
 
@@ -68,6 +68,13 @@ def part(connection: Connection, space: str, other: str, carried: Collection[str
         elif mine is not None:
             aliases.mention(connection, space, own.id, [(holder.row_id, mine.source, _other(mine.name, own.key))])
     return [changes.Entry("unalias", before={"name": main.name, "other": name})]
+
+
+def say(connection: Connection, space: str, row_id: int, said: Sequence[tuple[str, str]]) -> None:
+    """Let a row of `notes` mention what aliases mean by the names, each with its origin, that it said of old."""
+    held = {name: aliases.find(connection, space, entity_key(name)) for name, _ in said}
+    meant = {found[1].id: (name, origin) for name, origin in said if (found := held[name])}
+    records.say(connection, space, row_id, meant)
 
 
 def _other(said: str | None, key: str) -> str | None:

@@ -13,10 +13,12 @@ from sqlalchemy import Connection
 
 from memora_cli.errors import EmptyNote, NoSuchNote, NoteTooLong, SupersessionRefused
 from memora_cli.memory.connecting import connect, entities_of, is_dated, nearest
+from memora_cli.memory.linking import Linking, refer
 from memora_cli.models import Embedder
 from memora_cli.rank.read import passage_text
 from memora_cli.store import changes, graph, notes, sources, supersessions, vectors
 from memora_cli.store.database import Database
+from memora_cli.text.entities import wiki_links
 from memora_cli.text.passages import split
 from memora_cli.text.tokens import count_tokens
 from memora_cli.text.words import normalise, search_text
@@ -150,12 +152,18 @@ def write(
             if matrix is not None and id(prepared) in offsets and embedder:
                 first = offsets[id(prepared)]
                 rows = matrix[first : first + len(prepared.texts)]
-                links += _insert_vectors(database, connection, space, embedder.id, added.id, rows)
+                links += insert_vectors(database, connection, space, embedder.id, added.id, rows)
             written.append((added.id, prepared))
         graph.mention(connection, space, {note_id: entities_of(prepared.draft) for note_id, prepared in written})
         for note_id, prepared in written:
             links += connect(connection, space, note_id, prepared.draft, at, week_start)
         graph.link(connection, space, links)
+        if change is None:  # an import knows more names, and makes the references of all its notes at its end
+            pages = [
+                Linking(note_id, prepared.draft.source, (), wiki_links(prepared.draft.body))
+                for note_id, prepared in written
+            ]
+            refer(connection, space, [page for page in pages if page.targets])
         changes.record(connection, space, entries, at, change)
     return results
 
@@ -171,16 +179,17 @@ def _supersede_with_known(
 
 
 def supersede(
-    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime
+    connection: Connection, space: str, old_ids: Sequence[int], new_id: int, at: datetime, *, trash: bool = False
 ) -> list[changes.Entry]:
-    """Let one note replace others; what that changed.
+    """Let one note replace others, and with `trash` those in the trash too; what that changed.
 
     Raises `NoSuchNote`, and `SupersessionRefused` for a note that would replace itself, directly or in a circle.
     """
     entries: list[changes.Entry] = []
     if not old_ids:
         return entries
-    require(connection, space, [*old_ids, new_id])
+    forgotten = notes.in_trash(connection, space, [*old_ids, new_id]) if trash else {}
+    require(connection, space, [number for number in (*old_ids, new_id) if number not in forgotten])
     following = supersessions.successors(connection, space, [new_id], trash=True)
     later = {number for successors in following.values() for number in successors}
     for old in old_ids:
@@ -234,31 +243,10 @@ def row_of(prepared: Prepared, stored: Note | None, at: datetime, *, number: int
     return notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words, prepared.file_hash)
 
 
-def _insert_vectors(
+def insert_vectors(
     database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
 ) -> list[graph.Link]:
     """Store a note's vectors; the links to the notes that mean nearly the same."""
     passages = notes.passages_of(connection, space, [note_id])[note_id]
     vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
     return nearest(database, connection, space, model, note_id, matrix)
-
-
-def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: Sequence[int]) -> int:
-    """Give these notes the vectors they lack, in one transaction; how many notes got any."""
-    with database.read() as connection:
-        found = notes.fetch(connection, space, note_ids)
-        spans = notes.passages_of(connection, space, list(found))
-    texts = [
-        passage_text(note.title, note.body[span.start : span.end]) for note in found.values() for span in spans[note.id]
-    ]
-    matrix = embedder.embed(texts)
-    with database.write() as connection:
-        waiting = set(vectors.lacking(connection, space, embedder.id, len(note_ids) + 1)) & set(found)
-        start = 0
-        for note in found.values():
-            rows = matrix[start : start + len(spans[note.id])]
-            start += len(rows)
-            if note.id in waiting:
-                links = _insert_vectors(database, connection, space, embedder.id, note.id, rows)
-                graph.link(connection, space, links)
-    return len(waiting)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from memora_cli.errors import ModelUnusable
+from memora_cli.models.folder import ModelFolder, read_folder
 from memora_cli.models.protocols import Embedder, Reranker
 
-__all__ = ["EMBEDDER", "RERANKER", "Embedder", "Reranker", "find_model", "load_embedder", "load_reranker"]
+__all__ = [
+    "BUNDLED",
+    "EMBEDDER",
+    "RERANKER",
+    "Embedder",
+    "Reranker",
+    "find_model",
+    "find_model_id",
+    "load_embedder",
+    "load_reranker",
+]
 
 EMBEDDER = "all-MiniLM-L6-v2"
 RERANKER = "memora-reranker"
@@ -38,10 +50,28 @@ def load_reranker(name: str | None = None, places: Sequence[Path] = ()) -> Reran
 def find_model(name: str, places: Sequence[Path] = ()) -> Path:
     """The folder of a model: the first of `places`, then of the bundled models, that holds one of this name.
 
-    A hub name such as "BAAI/bge-small-en-v1.5" is a folder within a folder. Raises ModelUnusable.
+    A hub name such as "BAAI/bge-small-en-v1.5" is a folder within a folder. A path from the root or from a home folder
+    is itself the folder. Raises ModelUnusable.
     """
-    if name and not Path(name).is_absolute() and ".." not in Path(name).parts:
+    if name.startswith(("/", "~")) or Path(name).is_absolute():
+        with contextlib.suppress(RuntimeError):  # nobody's home
+            if (path := Path(name).expanduser()) != Path("/") and path.is_dir():
+                return path
+    elif name and ".." not in Path(name).parts:
         for place in (*places, BUNDLED):
             if (place / name).is_dir():
                 return place / name
-    raise ModelUnusable(f"no model is called {name!r}; {EMBEDDER} and {RERANKER} come with memora-cli")
+    raise ModelUnusable(
+        f"no model is called {name!r}; {EMBEDDER} and {RERANKER} come with memora-cli, "
+        "memora models import brings others"
+    )
+
+
+def find_model_id(model_id: str, places: Sequence[Path] = ()) -> ModelFolder | None:
+    """The model with that id, where it is installed."""
+    name = model_id.rpartition("@")[0]
+    for place in (*places, BUNDLED):
+        with contextlib.suppress(ModelUnusable):
+            if name and (model := read_folder(find_model(name, (place,)))).id == model_id:
+                return model
+    return None

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 from numpy.typing import NDArray
 
 from memora_cli.errors import ModelUnusable
+from memora_cli.models.folder import Precision
 
 Agreement = dict[str, float]
 
-# An export below these ranks visibly differently from its original (see the model cards for what a form loses).
-LEAST_MEAN_COSINE = 0.99
-LEAST_SPEARMAN = 0.95
+# An int8 export below these ranks visibly differently from its original (see the model cards for what a form loses);
+# one that is not rounded, or hardly, would be another network.
+LEAST: Mapping[Precision, Mapping[str, float]] = MappingProxyType(
+    {
+        "int8": {"cosine_mean": 0.99, "spearman": 0.95},
+        "fp16": {"cosine_mean": 0.999, "spearman": 0.98},
+        "fp32": {"cosine_mean": 0.9999, "spearman": 0.99},
+    }
+)
 
 
 def vectors_agree(ours: NDArray[np.float32], original: NDArray[np.float32]) -> Agreement:
@@ -34,14 +44,14 @@ def rankings_agree(ours: NDArray[np.float32], original: NDArray[np.float32]) -> 
     }
 
 
-def require(agreement: Agreement, name: str) -> None:
+def require(agreement: Agreement, name: str, precision: Precision = "int8") -> None:
     """Raises ModelUnusable when the export is too far from its original to be used in its place."""
-    bounds = {"cosine_mean": LEAST_MEAN_COSINE, "spearman": LEAST_SPEARMAN}
-    for measure, least in bounds.items():
+    for measure, least in LEAST[precision].items():
         if measure in agreement and not agreement[measure] >= least:
+            remedy = "choose another model" if precision == "fp32" else "choose a higher precision, --precision fp32"
             raise ModelUnusable(
-                f"model {name}: the export agrees too little with the original "
-                f"({measure} {agreement[measure]:.4f}, at least {least} is needed); choose a higher precision"
+                f"model {name}: the export in {precision} agrees too little with the original "
+                f"({measure} {agreement[measure]:.4f}, at least {least} is needed); {remedy}"
             )
 
 

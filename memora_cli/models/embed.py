@@ -23,11 +23,12 @@ class OnnxEmbedder:
         # One short text costs a few milliseconds and shows a config that belongs to another model before it does harm.
         self.embed(["ready"])
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """Vectors of shape (len(texts), dimension) in the order given: unit rows, all finite. Raises ModelUnusable."""
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        rows = self._model.run(texts)
+        prefix = self._model.folder.query_prefix if query else self._model.folder.passage_prefix
+        rows = self._model.run([prefix + text for text in texts])
         if rows.shape != (len(texts), self.dimension):
             raise ModelUnusable(
                 f"model {self._model.folder.name}: its vectors have shape {rows.shape[1:]}, "

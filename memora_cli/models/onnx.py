@@ -56,6 +56,8 @@ class OnnxModel:
             "attention_mask": encoding.attention_mask,
             "token_type_ids": encoding.type_ids,
         }
+        if not encoding.ids:  # a text without a token the model knows, where no special tokens stand around it
+            arrays = {"input_ids": [0], "attention_mask": [1], "token_type_ids": [0]}
         feed = {name: np.array([arrays[name]], np.int64) for name in self._inputs}
         try:
             output: NDArray[np.float32] = self._session.run(None, feed)[0]

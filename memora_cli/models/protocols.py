@@ -23,10 +23,11 @@ class Embedder(Protocol):
         """Length of every vector."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], *, query: bool = False) -> NDArray[np.float32]:
         """Vectors of shape (len(texts), dimension) in the order given: rows of unit length, all finite.
 
-        A text longer than the model's window is read to the window's end. Raises ModelUnusable.
+        `query` says that the texts are asked and not kept, which some models want to know. A text longer than the
+        model's window is read to the window's end. Raises ModelUnusable.
         """
         ...
 

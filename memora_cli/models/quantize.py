@@ -7,14 +7,14 @@ outlier in one token spoils for all. The graph made here scales every token by i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-Precision = Literal["fp32", "fp16", "int8"]
+from memora_cli.models.folder import Precision
 
 # AVX2 without VNNI adds two products of an unsigned and a signed byte in 16 bits, and saturates. 2 · 255 · 63 fits,
 # so 7-bit weights give the same products on every machine; 8-bit ones lose 0.01 of cosine on older ones.

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
 
 from memora_cli.errors import ModelUnusable
+from memora_cli.models.extra import first_line, quiet
 from memora_cli.values import Window
 
 FAMILY = ("t5", "mt5", "umt5", "longt5")  # as `model_type` in config.json; Flan-T5 and ByT5 call themselves t5
@@ -99,7 +98,7 @@ class T5TimeParser:
     def _answer(self, question: str) -> str:
         tokenizer, model = self._loaded
         try:
-            with _quiet():
+            with quiet():
                 tokens = tokenizer(question, return_tensors="pt", verbose=False)
                 # Greedy: the same question on the same day has one answer.
                 written = model.generate(
@@ -111,7 +110,7 @@ class T5TimeParser:
                 )
                 return str(tokenizer.decode(written[0], skip_special_tokens=True, clean_up_tokenization_spaces=False))
         except Exception as error:  # whatever a tokenizer and a model that do not belong together end in
-            _unusable(self.name, f"it cannot answer ({_first_line(error)})", REMEDY, error)
+            _unusable(self.name, f"it cannot answer ({first_line(error)})", REMEDY, error)
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
@@ -132,11 +131,11 @@ class T5TimeParser:
 def _load(name: str, folder: Path) -> tuple[Any, Any]:
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    with _quiet():
+    with quiet():
         try:
             tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
         except Exception as error:  # damaged files end in any error, a plain Exception among them
-            _unusable(name, f"its tokenizer cannot be read ({_first_line(error)})", SAVE, error)
+            _unusable(name, f"its tokenizer cannot be read ({first_line(error)})", SAVE, error)
         try:
             model, report = AutoModelForSeq2SeqLM.from_pretrained(
                 str(folder),
@@ -146,7 +145,7 @@ def _load(name: str, folder: Path) -> tuple[Any, Any]:
                 output_loading_info=True,
             )
         except Exception as error:  # as above
-            _unusable(name, f"its weights cannot be read ({_first_line(error)})", SAVE, error)
+            _unusable(name, f"its weights cannot be read ({first_line(error)})", SAVE, error)
     # transformers would fill them with random numbers and only warn.
     if missing := sorted(report["missing_keys"]):
         _unusable(name, f"{WEIGHTS} lacks {len(missing)} weights of a T5 that writes, such as {missing[0]}", SAVE)
@@ -158,7 +157,7 @@ def _require_extra(name: str) -> None:
         import torch  # noqa: F401  # transformers does not complain of its absence until a model is loaded
         import transformers  # noqa: F401
     except (ImportError, OSError) as error:  # OSError: a library that torch needs cannot be opened
-        what = f"it needs torch and transformers ({_first_line(error)})"
+        what = f"it needs torch and transformers ({first_line(error)})"
         _unusable(name, what, "pip install 'memora-cli[models]' brings them", error)
 
 
@@ -219,28 +218,8 @@ def _fetch(name: str) -> Path:
     except UnknownName as error:
         _unusable(name, "there is no such folder, and no such model on the hub", REMEDY, error)
     except Exception as error:  # the hub's client has changed its HTTP library, and its errors with it, before
-        what = f"there is no such folder, and the model hub cannot be reached ({_first_line(error)})"
+        what = f"there is no such folder, and the model hub cannot be reached ({first_line(error)})"
         _unusable(name, what, "go online for the first use, or give the folder of a T5", error)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' advice and progress bars off the terminal for a while."""
-    from transformers.utils import logging
-
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity(logging.CRITICAL)
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), "") or type(error).__name__
 
 
 def _unusable(name: str, what: str, remedy: str, cause: Exception | None = None) -> NoReturn:

@@ -102,13 +102,15 @@ def _variants(evaluation: Evaluation, whole: Report) -> Table:
         title="\nfinal order, settings side by side",
     )
     for label, judged in {"as they are": evaluation.base, **evaluation.variants}.items():
-        found, change = report(judged), difference(evaluation.base, judged)["ndcg"]
+        same = judged is evaluation.base
+        found = whole if same else report(judged)
+        change = None if same else difference(evaluation.base, judged)["ndcg"]
         final = found.strategies["final"]
         grid.add_row(
             safe(label),
             number(final["ndcg"].mean, DIGITS),
-            "" if judged is evaluation.base else _signed(change.mean),
-            "" if judged is evaluation.base else f"{_signed(change.low)} to {_signed(change.high)}",
+            _signed(change.mean) if change else "",
+            f"{_signed(change.low)} to {_signed(change.high)}" if change else "",
             number(final["recall"].mean, DIGITS),
             number(found.found.mean, DIGITS),
             *([number(found.updates.above, 2)] if whole.updates.n else []),
@@ -134,7 +136,10 @@ def _worst(evaluation: Evaluation) -> Iterator[Text]:
     label, others = next(iter(evaluation.variants.items()), ("", ()))
     what = f"what {label} changes for the worse" if others else "the worst questions"
     yield Text(f"\n{what}", style="bold")
-    for judged, value in worst(evaluation.base, others, evaluation.most):
+    found = worst(evaluation.base, others, evaluation.most)
+    if not found:
+        yield Text("no question has a lower nDCG")
+    for judged, value in found:
         place = f"first right note at {judged.place}" if judged.place else "no right note found"
         change = _signed(value) if others else number(value, DIGITS)
         yield safe(f"{change}  {judged.question.id}: {place}")

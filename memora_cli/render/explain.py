@@ -53,7 +53,10 @@ def _understood(trace: Trace) -> Table:
         "embedder": backend.embedder or "none",
         "reranker": backend.reranker or "none",
         "degraded": "; ".join(f"{problem.part}: {problem.reason}" for problem in trace.degraded) or "nothing",
-        "waiting": f"{trace.waiting} notes have no vectors yet" if trace.waiting else "",
+        "floors": f"semantic {trace.floors.semantic:.2f}, entry {trace.floors.entry:.2f} ({trace.floors.origin})",
+        "waiting": f"{trace.waiting} notes have no vectors yet" + (f" of {trace.awaited}" if trace.awaited else "")
+        if trace.waiting
+        else "",
     }
     return pairs(facts)
 

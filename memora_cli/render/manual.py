@@ -65,7 +65,8 @@ def example(command: Command) -> str:
 
 def _placeholder(parameter: Parameter) -> str:
     """What stands for a value: the metavar without brackets, else the name in capitals."""
-    return (parameter.metavar or parameter.name.upper().replace("_", "-")).strip("[]{}")
+    said: str = parameter.metavar or parameter.name.upper().replace("_", "-")
+    return said[1:-1] if said[:1] + said[-1:] in ("[]", "{}") else said
 
 
 def _options(command: Command) -> Iterator[str]:

@@ -19,8 +19,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "fusion": "how the lists are fused: convex by scores, rrf by ranks (reciprocal rank fusion)",
         "rrf_k": "the constant of reciprocal rank fusion",
         "strategy_limit": "hits that one strategy may return",
-        "semantic_floor": "the lowest cosine of a semantic hit",
-        "entry_floor": "the lowest cosine of a note that the graph starts from",
+        "semantic_floor": "the lowest cosine of a semantic hit; unset, the model's",
+        "entry_floor": "the lowest cosine of a note that the graph starts from; unset, the model's",
         "rerank": "whether the cross-encoder reads the best candidates",
         "rerank_top": "candidates that the cross-encoder reads",
         "rerank_weight": "share of the cross-encoder in relevance; unset, 0.3 for a question and 0.1 for other words",
@@ -79,7 +79,22 @@ EXPORTED = {
     "links": "a list of {id, uid, relation, weight, origin}",
     "pending": "a list of {relation, title}: links to notes that are not there yet",
     "supersedes": "a list of {id, uid, at}",
+    "said": "a list of {name, origin}: the aliases by which it mentions something",
+    "since": "when this text replaced another, or null",
 }
+
+RECORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "memory": "{counters}: that all of a memory follows, and the last numbers it gave out",
+        "names": "{space, names}: what its entities are called",
+        "alias": "{space, name, other, at}",
+        "forgotten": "{at, note}: a note in the trash; note has the keys of a line",
+        "past": "{number, until, note}: a text that a note had",
+        "ended": "{space, old, new, at, until}: a supersession that was taken back",
+        "change": "{space, id, batch, at, action, note, other, before, after, undoes}",
+    }
+)
+"""What other lines of an export hold, beside "record": one of these."""
 
 SEARCH = {
     "version": "",
@@ -91,9 +106,29 @@ SEARCH = {
     "backend": "what answered: {keyword, vectors, embedder, reranker}",
     "degraded": "what did not work: a list of {part, reason}",
     "waiting": "how many notes have no vectors yet",
+    "awaited": "the model whose vectors wait to be made while another's answer, or null",
     "results": "a list, best first",
     "suggestions": "supersessions for you to judge: a list of {old, new, command}",
     "omitted": "how many were cut: {limit, budget, current, min_score}",
+}
+
+MODEL = {
+    "name": "",
+    "id": "name and content: vectors of two ids are never compared",
+    "kind": "embedder or reranker",
+    "used": "whether the settings name it",
+    "path": "its folder",
+    "origin": "the folder, file or hub name it was made from, or null",
+    "revision": "the hub's commit, or the start of the hash of the weights",
+    "licence": "",
+    "precision": "fp32, fp16 or int8",
+    "dimension": "the length of its vectors, or null",
+    "max_length": "its window in tokens",
+    "query_prefix": "what stands before a query",
+    "passage_prefix": "what stands before a note",
+    "bytes": "",
+    "agreement": "with the original, by measure",
+    "floors": "the least cosines: {semantic, entry, link, origin}, or null",
 }
 
 SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
@@ -114,13 +149,15 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "skipped": "the same for what is left out and no failure: empty files, files reached twice",
             "unread": "a list of {name, key, value}: front matter that was not understood",
             "unrelated": "a list of relations of exported notes that could not be made",
+            "history": "how many changes, past texts, aliases and forgotten notes of an export were taken in",
         },
         "export": {
             "version": "",
             "path": "",
-            "written": "how many files or lines",
+            "written": "how many notes",
             "unchanged": "how many files were as they should be",
             "stray": "a list of files of an earlier export whose notes were not exported now",
+            "history": "how many changes, past texts, aliases and forgotten notes were written",
         },
         "a line of export": EXPORTED,
         "backup": {"version": "", "path": "", "bytes": ""},
@@ -207,7 +244,9 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "tokens": "",
             "links": "by relation",
             "months": "by month",
-            "waiting": "notes without vectors",
+            "waiting": "notes without vectors of the embedder",
+            "answering": "the model whose vectors answer: not the embedder until memora reindex is done",
+            "floors": "the least cosines of that model: {semantic, entry, link, origin}",
             "bytes": "",
             "database": "",
             "driver": "",
@@ -225,6 +264,9 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "windows": "all times that were understood, each {start, end, text, grain}",
         },
         "config": {"version": "", "file": "", "settings": "by key: {value, origin}"},
+        "models, models list": {"version": "", "models": "a list of models"},
+        "a model (and models import)": MODEL,
+        "models verify": {"version": "", "models": "a list of {name, ok, reason}"},
         "config get": {"version": "", "key": "", "value": "", "origin": "default, a file, a variable or a flag"},
     }
 )

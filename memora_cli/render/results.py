@@ -53,7 +53,11 @@ def print_remarks(trace: Trace) -> None:
         warn(f"memora: {problem.part} degraded: {problem.reason}")
     if trace.waiting:
         waiting = "1 note waits" if trace.waiting == 1 else f"{trace.waiting} notes wait"
-        warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
+        if trace.awaited:
+            then = f"{trace.backend.embedder} answers until memora reindex is done"
+            warn(f"memora: {waiting} for vectors of {trace.awaited}; {then}")
+        else:
+            warn(f"memora: {waiting} for vectors, found by words only until then: run memora reindex")
     if not trace.results:
         cut = len(trace.candidates)
         warn("memora: nothing found" + (f"; {cut} candidates were cut, see memora explain" if cut else ""))

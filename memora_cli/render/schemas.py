@@ -111,6 +111,7 @@ RESULT = shape(
     tokens=COUNT,
     shortened=TRUTH,
 )
+FLOORS = shape(semantic=NUMBER, entry=NUMBER, link=NUMBER, origin=TEXT)
 SUGGESTIONS = some(shape(old=ID, new=ID, command=TEXT))
 SEARCH = output(
     query=TEXT,
@@ -121,6 +122,7 @@ SEARCH = output(
     backend=shape(keyword=TEXT, vectors=TEXT, embedder=maybe(TEXT), reranker=maybe(TEXT)),
     degraded=some(shape(part=TEXT, reason=TEXT)),
     waiting=COUNT,
+    awaited=maybe(TEXT),
     results=some(RESULT),
     suggestions=SUGGESTIONS,
     omitted=shape(limit=COUNT, budget=COUNT, current=COUNT, min_score=COUNT),
@@ -157,6 +159,7 @@ EXPLAIN = also(
     skipped=by_name(TEXT),
     settings=shape(
         fusion=TEXT,
+        floors=FLOORS,
         rrf_k=WHOLE,
         weights=by_name(NUMBER),
         rerank_weight=SHARE,
@@ -171,6 +174,24 @@ EXPLAIN = also(
     timings_ms=by_name(NUMBER),
 )
 EXPLAIN["properties"]["note"] = ACCOUNT  # only with --note
+MODEL = shape(
+    name=TEXT,
+    id=TEXT,
+    kind={"enum": ["embedder", "reranker"]},
+    used=TRUTH,
+    path=TEXT,
+    origin=maybe(TEXT),
+    revision=TEXT,
+    licence=TEXT,
+    precision={"enum": ["fp32", "fp16", "int8"]},
+    dimension=maybe(ID),
+    max_length=ID,
+    query_prefix=TEXT,
+    passage_prefix=TEXT,
+    bytes=COUNT,
+    agreement=by_name(NUMBER),
+    floors=maybe(FLOORS),
+)
 TOPIC = shape(topic=TEXT, notes=COUNT)
 ENTITY = shape(name=TEXT, notes=COUNT)
 EDGE: Schema = shape(**{"from": ID, "to": ID, "relation": TEXT, "via": TEXT, "weight": SHARE, "tree": TRUTH})
@@ -205,6 +226,36 @@ EXPORTED = shape(
     links=some(shape(id=ID, uid=UID, relation=TEXT, weight=SHARE, origin=TEXT)),
     pending=some(shape(relation=TEXT, title=TEXT)),
     supersedes=some(shape(id=ID, uid=UID, at=maybe(TIME))),
+    said=some(shape(name=TEXT, origin=TEXT)),
+    since=maybe(TIME),
+)
+
+
+def record(name: str, /, **keys: Schema) -> Schema:
+    """A line of an export that is no note of the day."""
+    return shape(record={"const": name}, **keys)
+
+
+RECORDS = (
+    record("memory", counters=by_name(COUNT)),
+    record("names", space=TEXT, names=some(TEXT)),
+    record("alias", space=TEXT, name=TEXT, other=TEXT, at=TIME),
+    record("forgotten", at=TIME, note=EXPORTED),
+    record("past", number=ID, until=TIME, note=EXPORTED),
+    record("ended", space=TEXT, old=ID, new=ID, at=TIME, until=TIME),
+    record(
+        "change",
+        space=TEXT,
+        id=ID,
+        batch=COUNT,
+        at=TIME,
+        action=TEXT,
+        note=maybe(ID),
+        other=maybe(ID),
+        before={"type": "object"},
+        after={"type": "object"},
+        undoes=maybe(ID),
+    ),
 )
 
 SCHEMAS: Mapping[str, Schema] = MappingProxyType(
@@ -251,6 +302,8 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             links=by_name(COUNT),
             months=by_name(COUNT),
             waiting=COUNT,
+            answering=TEXT,
+            floors=FLOORS,
             bytes=COUNT,
             database=TEXT,
             driver=TEXT,
@@ -275,14 +328,19 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             skipped=NAMED,
             unread=some(shape(name=TEXT, key=TEXT, value=TEXT)),
             unrelated=some(TEXT),
+            history=COUNT,
         ),
-        "export": output(path=TEXT, written=COUNT, unchanged=COUNT, stray=some(TEXT)),
-        "export --jsonl": EXPORTED,
+        "export": output(path=TEXT, written=COUNT, unchanged=COUNT, stray=some(TEXT), history=COUNT),
+        "export --jsonl": {"anyOf": [EXPORTED, *RECORDS]},
         "backup": output(path=TEXT, bytes=COUNT),
         "restore-backup": output(path=TEXT, kept=maybe(TEXT)),
         "doctor": output(
             checks=some(shape(name=TEXT, state={"enum": ["ok", "warning", "broken"]}, detail=TEXT, remedy=maybe(TEXT)))
         ),
+        "models": output(models=some(MODEL)),
+        "models list": output(models=some(MODEL)),
+        "models import": output(**MODEL["properties"]),
+        "models verify": output(models=some(shape(name=TEXT, ok=TRUTH, reason=maybe(TEXT)))),
         "config": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config list": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),
         "config get": output(key=TEXT, value=SETTING, origin=TEXT),

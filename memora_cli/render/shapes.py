@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import Any
 
 from memora_cli.memory import (
@@ -17,10 +18,10 @@ from memora_cli.memory import (
     Statistics,
     Undone,
 )
-from memora_cli.rank.rerank import share
+from memora_cli.models.folder import ModelFolder
 from memora_cli.render.reference import NAME
 from memora_cli.text.snippets import snippet
-from memora_cli.values import Account, Candidate, Change, Note, Score, Tally, Trace, Window
+from memora_cli.values import Candidate, Change, Floors, Note, Tally, Trace, Window
 
 VERSION = 1
 
@@ -194,12 +195,46 @@ def statistics(value: Statistics) -> Shape:
         "links": dict(value.links),
         "months": dict(value.months),
         "waiting": value.waiting,
+        "answering": value.answering,
+        "floors": floors(value.floors),
         "bytes": value.bytes,
         "database": value.database,
         "driver": value.driver,
         "embedder": value.embedder,
         "reranker": value.reranker,
     }
+
+
+def model(value: ModelFolder, used: Collection[Path]) -> Shape:
+    """A model that is here."""
+    return {
+        "name": value.name,
+        "id": value.id,
+        "kind": value.kind,
+        "used": value.path in used,
+        "path": str(value.path),
+        "origin": value.origin or None,
+        "revision": value.revision,
+        "licence": value.licence,
+        "precision": value.precision,
+        "dimension": value.dimension,
+        "max_length": value.max_length,
+        "query_prefix": value.query_prefix,
+        "passage_prefix": value.passage_prefix,
+        "bytes": sum(stamp.bytes for stamp in value.files.values()),
+        "agreement": dict(value.agreement),
+        "floors": floors(value.floors) if value.floors else None,
+    }
+
+
+def models(values: Iterable[ModelFolder], used: Collection[Path]) -> Shape:
+    """The models that are here."""
+    return {"version": VERSION, "models": [model(value, used) for value in values]}
+
+
+def floors(value: Floors) -> Shape:
+    """The least cosines of a model, and where they come from."""
+    return {"semantic": value.semantic, "entry": value.entry, "link": value.link, "origin": value.origin}
 
 
 def window(value: Window | None) -> Shape | None:
@@ -258,108 +293,8 @@ def search(trace: Trace) -> Shape:
         },
         "degraded": [{"part": problem.part, "reason": problem.reason} for problem in trace.degraded],
         "waiting": trace.waiting,
+        "awaited": trace.awaited or None,
         "results": results(trace),
         "suggestions": [_suggestion(old.note.id, new.note.id) for old, new in trace.suggestions],
         "omitted": {rule.replace("-", "_"): rules.count(rule) for rule in ("limit", "budget", "current", "min-score")},
-    }
-
-
-def score(value: Score) -> Shape:
-    """A number with the parts it is the sum of."""
-    return {"value": value.value, "parts": {part.name: part.value for part in value.parts}}
-
-
-def explain(trace: Trace) -> Shape:
-    """The result of a search and every number that led to it."""
-    contributions = {candidate.note.id: candidate.fused for candidate in trace.candidates}
-    return search(trace) | {
-        "entities": list(trace.understood.entities),
-        "windows": [window(value) for value in trace.understood.windows],
-        "strategies": {
-            ranked.strategy: [
-                {
-                    "rank": hit.rank,
-                    "id": hit.note_id,
-                    "score": hit.score,
-                    "reason": hit.reason,
-                    "contribution": contributions[hit.note_id].part(ranked.strategy)
-                    if hit.note_id in contributions
-                    else 0.0,
-                }
-                for hit in ranked.hits
-            ]
-            for ranked in trace.lists
-        },
-        "best": {ranked.strategy: ranked.best for ranked in trace.lists},
-        "skipped": {ranked.strategy: ranked.skipped for ranked in trace.lists if ranked.skipped},
-        "settings": {
-            "fusion": trace.query.settings.fusion,
-            "rrf_k": trace.query.settings.rrf_k,
-            "weights": {ranked.strategy: trace.query.settings.weight(ranked.strategy) for ranked in trace.lists},
-            "rerank_weight": share(trace.query.settings.rerank_weight, trace.understood.question),
-            "recency_weight": trace.query.settings.recency_weight,
-            "half_life_days": trace.query.settings.half_life_days,
-            "pinned_bonus": trace.query.settings.pinned_bonus,
-            "limit": trace.query.settings.limit,
-            "max_tokens": trace.query.settings.max_tokens,
-        },
-        "stages": [
-            {"stage": step.name, "order": [candidate.note.id for candidate in step.candidates]} for step in trace.steps
-        ],
-        "scores": [_scores(candidate, place) for place, candidate in enumerate(trace.candidates, start=1)],
-        "timings_ms": dict(trace.milliseconds),
-    }
-
-
-def _scores(candidate: Candidate, place: int) -> Shape:
-    reranking, move = candidate.reranking, candidate.move
-    return {
-        "place": place,
-        "id": candidate.note.id,
-        "fused": score(candidate.fused),
-        "completes": candidate.completes,
-        "rerank": None
-        if reranking is None
-        else {
-            "logit": reranking.logit,
-            "sigmoid": reranking.sigmoid,
-            "before": reranking.place_before,
-            "after": reranking.place_after,
-        },
-        "relevance": score(candidate.relevance),
-        "update": None
-        if candidate.update is None
-        else {
-            "old": candidate.update.old,
-            "shared": list(candidate.update.shared),
-            "values": list(candidate.update.values),
-        },
-        "age_days": candidate.age_days,
-        "final": score(candidate.final),
-        "clamp": None
-        if move is None
-        else {"before": move.place_before, "after": move.place_after, "below": list(move.below)},
-        "superseded_by": list(candidate.note.superseded_by),
-        "tokens": candidate.note.tokens,
-        "cut": candidate.cut,
-    }
-
-
-def account(value: Account) -> Shape:
-    """What became of one note in a search."""
-    return {
-        "id": value.note.id,
-        "place": value.place,
-        "fate": value.fate,
-        "verdicts": [
-            {
-                "strategy": verdict.strategy,
-                "rank": verdict.hit.rank if verdict.hit else None,
-                "score": verdict.score,
-                "needed": verdict.needed,
-                "reason": verdict.reason,
-            }
-            for verdict in value.verdicts
-        ],
-        "scores": _scores(value.candidate, value.place) if value.candidate and value.place else None,
     }

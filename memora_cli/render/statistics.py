@@ -26,6 +26,9 @@ def print_statistics(value: Statistics, console: Console) -> None:
         "database": value.database,
         "driver": value.driver,
         "embedder": value.embedder,
+        "answers until reindex": "" if value.answering == value.embedder else value.answering,
+        "floors": f"semantic {value.floors.semantic:.2f}, entry {value.floors.entry:.2f}, "
+        f"link {value.floors.link:.2f} ({value.floors.origin})",
         "reranker": value.reranker,
     }
     show(pairs(facts), console)

@@ -58,7 +58,7 @@ def entries(source: Source) -> tuple[dict[int, Activation], str]:
     start = {
         hit.note_id: Activation(hit.score, f"near → #{hit.note_id}", 0)
         for hit in source.list_of("semantic").hits[:ENTRY_HITS]
-        if hit.score >= source.settings.entry_floor
+        if hit.score >= source.floors.entry
     }
     most = max(COMMON_NOTES, COMMON_SHARE * counts.total(source.connection, source.space, source.as_of))
     passing = conditions.matching(source.query.filters)

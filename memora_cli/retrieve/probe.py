@@ -42,8 +42,8 @@ def _semantic(source: Source, ranked: RankedList, note_id: int) -> Verdict:
     best = semantic.nearest_notes(source, here, 1)
     if note_id not in best:
         return Verdict("semantic", None, reason="it has no vector of this model yet: run memora reindex")
-    cosine, needed = best[note_id][1], _last(source, ranked, source.settings.semantic_floor)
-    what = "the floor" if needed == source.settings.semantic_floor else "the last hit"
+    cosine, needed = best[note_id][1], _last(source, ranked, source.floors.semantic)
+    what = "the floor" if needed == source.floors.semantic else "the last hit"
     reason = f"cosine {cosine:.3f} is {needed - cosine:.3f} under {what}"
     return Verdict("semantic", None, cosine, needed, reason)
 

@@ -36,7 +36,7 @@ def semantic(source: Source) -> RankedList:
     found = [
         Found(note_id, cosine, f"cosine {cosine:.3f}", passage_id)
         for note_id, (passage_id, cosine) in best.items()
-        if cosine >= source.settings.semantic_floor
+        if cosine >= source.floors.semantic
     ]
     return RankedList("semantic", rank(source, found), degraded=tuple(degraded), backend=backend)
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection
 
 from memora_cli.store import conditions, notes, supersessions
 from memora_cli.store.database import Database
-from memora_cli.values import Filters, Hit, Query, RankedList, Settings, Understood
+from memora_cli.values import Filters, Floors, Hit, Query, RankedList, Settings, Understood
 
 
 @dataclass(frozen=True)
 class Source:
-    """One snapshot, the query and what it was taken to mean, the vectors' model, and the lists made so far."""
+    """One snapshot, the query and what it was taken to mean, the vectors' model and floors, the lists made so far."""
 
     database: Database
     connection: Connection
@@ -24,6 +24,7 @@ class Source:
     understood: Understood
     model: str
     lists: tuple[RankedList, ...] = ()
+    floors: Floors = field(default_factory=Floors)
 
     @property
     def settings(self) -> Settings:

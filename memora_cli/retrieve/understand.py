@@ -60,7 +60,7 @@ def understand(
     embedding, model = None, ""
     try:
         loaded = embedder()
-        embedding, model = tuple(loaded.embed([query.text])[0].tolist()), loaded.id
+        embedding, model = tuple(loaded.embed([query.text], query=True)[0].tolist()), loaded.id
     except Exception as error:  # whatever the model does, words still find notes
         degraded += (Degraded("embedder", str(error) or type(error).__name__),)
     understood = Understood(

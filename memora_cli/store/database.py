@@ -56,6 +56,9 @@ class Index(Protocol):
     ) -> None:
         """Add `(passage id, float32 bytes)`, which are stored already, to the index of that space and model."""
 
+    def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
+        """Drop the vector index of that space and model; whether that could be done."""
+
     def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
         """Take passages out of the indexes of those models."""
 

@@ -23,7 +23,6 @@ from memora_cli.store.schema import (
 
 TEMPORAL_HOURS = 24.0
 TEMPORAL_NEAREST = 10
-SEMANTIC_FLOOR = 0.7
 SEMANTIC_NEAREST = 5
 PERSON = "person"  # the origin of a link that no change of a text takes away
 CAUSAL = frozenset({"causes", "enables", "prevents"})
@@ -246,6 +245,11 @@ def link(connection: Connection, space: str, found: Iterable[Link]) -> None:
     connection.execute(insert(links), list(rows.values()))
 
 
+def unlink_all(connection: Connection, space: str, relation: str) -> None:
+    """Forget every link of that relation."""
+    connection.execute(delete(links).where(links.c.space == space, links.c.relation == relation))
+
+
 def links_between(connection: Connection, space: str, source: int, target: int) -> list[Link]:
     """The links stored in that direction."""
     here = and_(links.c.space == space, links.c.source_id == source, links.c.target_id == target)
@@ -268,9 +272,8 @@ def unlink_derived(connection: Connection, space: str, note_id: int, relation: s
     derived = and_(links.c.relation == relation, links.c.origin != PERSON)
     connection.execute(delete(links).where(links.c.space == space, touches, derived))
     if relation in CAUSAL:
-        connection.execute(
-            delete(pending_links).where(pending_links.c.space == space, pending_links.c.note_id == note_id)
-        )
+        here = and_(pending_links.c.space == space, pending_links.c.note_id == note_id)
+        connection.execute(delete(pending_links).where(here, pending_links.c.relation != REFERENCE))
 
 
 def near_in_time(connection: Connection, space: str, note_id: int, event_at: datetime) -> list[Link]:
@@ -299,6 +302,14 @@ def link_pending(connection: Connection, space: str, note_id: int, relation: str
     same = and_(*(pending_links.c[name] == value for name, value in values.items()))
     if not connection.execute(select(pending_links.c.note_id).where(same)).first():
         connection.execute(insert(pending_links).values(**values))
+
+
+def wait_for(connection: Connection, space: str, note_id: int, relation: str, targets: Sequence[str]) -> None:
+    """Remember all links of a kind from a note to titles that no note has yet, in the place of those before."""
+    here = and_(pending_links.c.space == space, pending_links.c.note_id == note_id)
+    connection.execute(delete(pending_links).where(here, pending_links.c.relation == relation))
+    for target in targets:
+        link_pending(connection, space, note_id, relation, target)
 
 
 def resolve_pending(connection: Connection, space: str, note_id: int, titles: Sequence[str]) -> None:

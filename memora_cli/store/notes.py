@@ -21,7 +21,8 @@ MOST_VARIABLES = 10_000  # ids in one statement; SQLite takes 32,766
 class Row:
     """A note ready to be written: its columns, topics, passages as offsets, and the words keyword search reads.
 
-    `keywords` are title, topics and body as search text; `file_hash` is of the file that it was imported from.
+    `keywords` are title, topics and body as search text; `file_hash` is of the file that it was imported from. A text
+    that a note had is a row under a negative id, of the note `number`; `since` and `deleted_at` are when it was.
     """
 
     note: Note
@@ -30,6 +31,9 @@ class Row:
     passages: tuple[tuple[int, int], ...]
     keywords: tuple[str, str, str]
     file_hash: str = ""
+    number: int | None = None
+    since: datetime | None = None
+    deleted_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
             {
                 "space": note.space,
                 "id": note.id,
-                "number": note.id,
+                "number": row.number or note.id,
                 "uid": note.uid,
                 "title": note.title,
                 "body": note.body,
@@ -81,8 +85,8 @@ def write(connection: Connection, rows: Sequence[Row]) -> list[tuple[int, int]]:
                 "tokens": note.tokens,
                 "content_hash": row.content_hash,
                 "file_hash": row.file_hash,
-                "since": None,
-                "deleted_at": None,
+                "since": row.since,
+                "deleted_at": row.deleted_at,
             }
         )
         topic_rows += [
@@ -137,7 +141,19 @@ def any_forgotten(connection: Connection, space: str) -> bool:
     return connection.execute(select(notes.c.id).where(forgotten(space)).limit(1)).first() is not None
 
 
+def past_texts(connection: Connection, space: str, row_ids: Collection[int]) -> dict[int, Note]:
+    """Texts that notes had, by the ids of their rows; `forgotten_at` is until when."""
+    return _rows(connection, space, and_(notes.c.space == space, notes.c.id.in_(row_ids), notes.c.id < 0))
+
+
 def _read(
+    connection: Connection, space: str, where: ColumnElement[bool], as_of: datetime | None = None
+) -> dict[int, Note]:
+    """The notes whose rows meet a condition, by id."""
+    return {note.id: note for note in _rows(connection, space, where, as_of).values()}
+
+
+def _rows(
     connection: Connection, space: str, where: ColumnElement[bool], as_of: datetime | None = None
 ) -> dict[int, Note]:
     rows = connection.execute(select(notes).where(where)).all()
@@ -159,7 +175,7 @@ def _read(
         ):
             superseders[row.old_id].append(row.new_id)
     return {
-        row.number: Note(
+        row.id: Note(
             id=row.number,
             uid=row.uid.partition("~")[0],
             space=row.space,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from memora_cli.store.conditions import matching, stale
 from memora_cli.store.graph import Link
@@ -40,24 +40,25 @@ def spaces(connection: Connection) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Filed:
-    """What is kept of a note and not shown: whether somebody said when it was, and what its file held."""
+    """What is kept of a note and not shown: whether somebody said when it was, what its file held, since when."""
 
     dated: bool
     file_hash: str
+    since: datetime | None
 
 
 def files(connection: Connection, space: str, ids: Collection[int]) -> dict[int, Filed]:
     """What is kept of each of the notes and not shown."""
-    columns = select(notes.c.id, notes.c.dated, notes.c.file_hash)
+    columns = select(notes.c.id, notes.c.dated, notes.c.file_hash, notes.c.since)
     rows = connection.execute(columns.where(notes.c.space == space, notes.c.id.in_(ids)))
-    return {row.id: Filed(row.dated, row.file_hash) for row in rows}
+    return {row.id: Filed(row.dated, row.file_hash, row.since) for row in rows}
 
 
 def explicit_entities(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[str]]:
     """The names that were given with each note, and are not found in its text."""
     found: dict[int, list[str]] = defaultdict(list)
     rows = connection.execute(
-        select(mentions.c.note_id, entities.c.name)
+        select(mentions.c.note_id, func.coalesce(mentions.c.said, entities.c.name).label("name"))
         .join(entities, (entities.c.space == mentions.c.space) & (entities.c.id == mentions.c.entity_id))
         .where(mentions.c.space == space, mentions.c.note_id.in_(ids), mentions.c.origin == EXPLICIT)
         .order_by(mentions.c.note_id, entities.c.id)
@@ -65,6 +66,28 @@ def explicit_entities(connection: Connection, space: str, ids: Collection[int]) 
     for row in rows:
         found[row.note_id].append(row.name)
     return found
+
+
+def said(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[tuple[str, str]]]:
+    """`(name, origin)` of what each note mentions by an alias, as the note says it."""
+    found: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    rows = connection.execute(
+        select(mentions)
+        .where(mentions.c.space == space, mentions.c.note_id.in_(ids), mentions.c.said.is_not(None))
+        .order_by(mentions.c.note_id, mentions.c.entity_id)
+    )
+    for row in rows:
+        found[row.note_id].append((row.said, row.origin))
+    return found
+
+
+def say(connection: Connection, space: str, note_id: int, names: Mapping[int, tuple[str, str]]) -> None:
+    """Record by which alias a note mentions entities, `(name, origin)` by entity; all others it calls by their own."""
+    here = (mentions.c.space == space) & (mentions.c.note_id == note_id)
+    connection.execute(update(mentions).where(here, mentions.c.said.is_not(None)).values(said=None))
+    for entity_id, (name, origin) in names.items():
+        of = here & (mentions.c.entity_id == entity_id)
+        connection.execute(update(mentions).where(of).values(said=name, origin=origin))
 
 
 def stated_links(connection: Connection, space: str, ids: Collection[int]) -> dict[int, list[Link]]:

@@ -86,21 +86,15 @@ class SqliteIndex:
 
     def _refill(self, connection: Connection, space: str, model: str) -> None:
         """Make a vec0 table anew from the stored vectors."""
-        name = _vector_table(space, model)
-        try:
-            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
-        except DBAPIError as error:
-            if "no such module" in str(error.orig):
-                return
-            raise
-        connection.execute(delete(schema.counters).where(*_unindexed(name)))
+        if not self.drop_vectors(connection, space, model):
+            return
         dimension = connection.execute(
             select(schema.vectors.c.dimension)
             .where(schema.vectors.c.space == space, schema.vectors.c.model == model)
             .limit(1)
         ).scalar()
         if dimension:
-            _fill_vectors(connection, name, space, model, dimension)
+            _fill_vectors(connection, _vector_table(space, model), space, model, dimension)
 
     def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
@@ -183,6 +177,18 @@ class SqliteIndex:
     def slow(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's signature
         """Never: vec0 compares every vector, and is made for it."""
         return ""
+
+    def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
+        """Drop the vec0 table; False where the extension that could is missing."""
+        name = _vector_table(space, model)
+        try:
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+        except DBAPIError as error:
+            if "no such module" in str(error.orig):
+                return False
+            raise
+        connection.execute(delete(schema.counters).where(*_unindexed(name)))
+        return True
 
     def nearest(
         self,

@@ -22,8 +22,10 @@ def write(
     model: str,
     passage_ids: Sequence[int],
     matrix: NDArray[numpy.float32],
+    *,
+    indexed: bool = True,
 ) -> None:
-    """Store vectors, one row for each passage, and index them.
+    """Store vectors, one row for each passage, and index them; those of past texts are stored only.
 
     Raises ValueError for one that is not finite or not of unit length.
     """
@@ -44,7 +46,8 @@ def write(
             for number, blob in pairs
         ],
     )
-    database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
+    if indexed:
+        database.index.index_vectors(connection, space, model, pairs, matrix.shape[1])
 
 
 def insert_known(
@@ -117,18 +120,15 @@ def scan(
     return [(rows[place].id, rows[place].number, float(cosines[place])) for place in order]
 
 
-def _lacks_vector(space: str, model: str) -> ColumnElement[bool]:
-    """The condition over `passages` of the space that it has no vector of that model."""
+def _lacks_vector(space: str, model: str, *, past: bool = False) -> ColumnElement[bool]:
+    """The condition over `passages` of the space without a vector of that model; `past` adds trash and past texts."""
     has_vector = (
         select(vectors.c.passage_id)
         .where(vectors.c.space == passages.c.space, vectors.c.passage_id == passages.c.id, vectors.c.model == model)
         .exists()
     )
-    owned = (
-        select(notes.c.id)
-        .where(notes.c.space == passages.c.space, notes.c.id == passages.c.note_id, notes.c.deleted_at.is_(None))
-        .exists()
-    )
+    note = (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id)
+    owned = select(notes.c.id).where(note if past else note & notes.c.deleted_at.is_(None)).exists()
     return (passages.c.space == space) & ~has_vector & owned
 
 
@@ -144,7 +144,48 @@ def any_of(connection: Connection, space: str, model: str) -> bool:
     return connection.execute(select(vectors.c.passage_id).where(here).limit(1)).first() is not None
 
 
-def lacking(connection: Connection, space: str, model: str, limit: int) -> list[int]:
-    """Up to `limit` notes that have a passage without a vector of that model, oldest first."""
-    found = select(passages.c.note_id).distinct().where(_lacks_vector(space, model)).order_by(passages.c.note_id)
+def lacking(connection: Connection, space: str, model: str, limit: int, *, past: bool = False) -> list[int]:
+    """Up to `limit` notes that have a passage without a vector of that model, oldest first.
+
+    With `past` those in the trash and the texts that notes had, which have ids below zero, are among them.
+    """
+    lacks = _lacks_vector(space, model, past=past)
+    found = select(passages.c.note_id).distinct().where(lacks).order_by(passages.c.note_id)
     return list(connection.execute(found.limit(limit)).scalars())
+
+
+def models(connection: Connection, space: str) -> list[str]:
+    """The ids of the models that have vectors in the space, in order; a few look-ups in the index, however many."""
+    found: list[str] = []
+    here = vectors.c.space == space
+    while True:
+        beyond = here & (vectors.c.model > found[-1]) if found else here
+        name = connection.execute(select(func.min(vectors.c.model)).where(beyond)).scalar()
+        if name is None:
+            return found
+        found.append(name)
+
+
+def spaces(connection: Connection, model: str) -> list[str]:
+    """The spaces that have vectors of that model."""
+    found = select(vectors.c.space).distinct().where(vectors.c.model == model).order_by(vectors.c.space)
+    return list(connection.execute(found).scalars())
+
+
+def answering(connection: Connection, space: str, wanted: str) -> str:
+    """The model whose vectors answer: the wanted one, or the one before it that has more while vectors are made."""
+    others = [model for model in models(connection, space) if model != wanted]
+    if not others or not waiting(connection, space, wanted):
+        return wanted
+
+    def held(model: str) -> int:
+        here = (vectors.c.space == space) & (vectors.c.model == model)
+        return int(connection.execute(select(func.count()).select_from(vectors).where(here)).scalar_one())
+
+    return max((wanted, *others), key=lambda model: (held(model), model == wanted, model))
+
+
+def drop(database: Database, connection: Connection, space: str, model: str) -> None:
+    """Forget a model's vectors, in the space, and their index."""
+    connection.execute(delete(vectors).where(vectors.c.space == space, vectors.c.model == model))
+    database.index.drop_vectors(connection, space, model)

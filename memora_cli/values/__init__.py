@@ -1,7 +1,7 @@
 """The frozen values that flow through memora; dictionaries exist only at the JSON edge."""
 
 from memora_cli.values.notes import KINDS, ORDERS, Action, Change, Draft, Kind, Note, Order, Relation, Tally, Window
-from memora_cli.values.query import FUSION_WEIGHTS, Filters, Query, Settings
+from memora_cli.values.query import FUSION_WEIGHTS, Filters, Floors, Query, Settings
 from memora_cli.values.trace import (
     Account,
     Backend,
@@ -34,6 +34,7 @@ __all__ = [
     "Degraded",
     "Draft",
     "Filters",
+    "Floors",
     "Hit",
     "Kind",
     "Move",

@@ -33,6 +33,21 @@ class Filters:
 
 
 @dataclass(frozen=True, slots=True)
+class Floors:
+    """The cosines from which on two texts have something in common, which every embedder sets for itself.
+
+    `semantic` makes a hit of the semantic strategy, `entry` a note that the graph starts from, `link` a link between
+    notes. `origin` says where they come from: "chosen" with measurements, "estimated" from the user's notes, or on the
+    "sample" that every model is tried on; "settings" when either of the first two was set by hand.
+    """
+
+    semantic: float = 0.3
+    entry: float = 0.5
+    link: float = 0.7
+    origin: str = "chosen"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Every number a search depends on; each is configuration and a search flag.
 
@@ -47,8 +62,8 @@ class Settings:
     rrf_k: int = 60
     weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     strategy_limit: int = 100
-    semantic_floor: float = 0.3
-    entry_floor: float = 0.5
+    semantic_floor: float | None = None
+    entry_floor: float | None = None
     rerank: bool = True
     rerank_top: int = 20
     rerank_weight: float | None = None

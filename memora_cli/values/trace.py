@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from memora_cli.values.notes import Note, Window
-from memora_cli.values.query import Query
+from memora_cli.values.query import Floors, Query
 
 CutRule = Literal["limit", "budget", "current", "min-score"]
 
@@ -175,7 +175,8 @@ class Backend:
 class Trace:
     """Everything one search did: `search` prints its end, `explain` prints all of it.
 
-    `milliseconds` are by stage, in the order of the pipeline; `waiting` counts the notes that have no vector yet.
+    `milliseconds` are by stage, in the order of the pipeline; `waiting` counts the notes that have no vector yet of the
+    model that answered, or of the `awaited` one that is to take its place. `floors` are those that were used.
     """
 
     query: Query
@@ -185,6 +186,8 @@ class Trace:
     backend: Backend
     milliseconds: tuple[tuple[str, float], ...] = ()
     waiting: int = 0
+    awaited: str = ""
+    floors: Floors = field(default_factory=Floors)
 
     @property
     def candidates(self) -> tuple[Candidate, ...]:
