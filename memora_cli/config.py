@@ -16,7 +16,7 @@ from memora_cli.values import FUSION_WEIGHTS, Settings
 
 STRATEGIES = ("semantic", "keyword", "graph", "temporal")
 FUSIONS = tuple(FUSION_WEIGHTS)
-BACKENDS = ("auto", "fts5", "like")
+BACKENDS = ("auto", "fts5", "tsvector", "like")
 WEEK_STARTS = ("locale", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
@@ -170,6 +170,12 @@ def variable(key: str) -> str:
     return "MEMORA_" + key.replace(".", "_").upper()
 
 
+def masked(address: str) -> str:
+    """A database's address without the passwords in it."""
+    address = re.sub(r"(://[^:/@?]*):.*@", r"\1:***@", address)
+    return re.sub(r"((?:pass|sslpass)word=)[^&\s]*", r"\1***", address, flags=re.IGNORECASE)
+
+
 def _flag(key: str) -> str:
     return FLAGS.get(key, f"--{key.replace('_', '-')}")
 
@@ -263,7 +269,7 @@ def checked(key: str, value: Any, origin: str) -> Any:
         raise BadSetting(f"{origin}: {key} is one of {', '.join(choices)}, not {value!r}")
     if key == "time_parser" and value != "rules" and not re.fullmatch("t5:.+", value):
         raise BadSetting(f"{origin}: {key} is rules or t5:NAME, not {value!r}")
-    if key in PATHS:
+    if key in PATHS and not (key == "db" and value.startswith("postgres")):
         _expanded(value.removeprefix(PATHS[key]), origin)
     return value
 

@@ -68,10 +68,20 @@ class NoSuchNote(MemoraError):
 
 
 class DatabaseBusy(MemoraError):
-    """Another process held the database for longer than the busy timeout, or it cannot be written to."""
+    """The database was busy for longer than the timeout, cannot be reached, or cannot be written to."""
 
     exit_code = 4
-    meaning = "the database is busy, full, or may not be written"
+    meaning = "the database is busy, full, cannot be reached, or may not be written"
+
+
+class ChangedMeanwhile(DatabaseBusy):
+    """Somebody else changed a note while a person wrote a new text for it."""
+
+    def __init__(self, note_id: int) -> None:
+        super().__init__(
+            f"note {note_id} was changed by somebody else while you wrote, and stays as they left it: "
+            f'"memora show {note_id}" prints it, "memora history {note_id}" what they changed'
+        )
 
 
 class DatabaseDamaged(MemoraError):

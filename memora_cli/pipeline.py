@@ -111,8 +111,11 @@ class _Clock:
 def _run(strategy: Callable[[Source], RankedList], source: Source) -> RankedList:
     """What the strategy returns; a table it cannot read is named, and the others go on."""
     try:
-        return strategy(source)
+        with source.connection.begin_nested():  # else the failure of a statement ends PostgreSQL's transaction
+            return strategy(source)
     except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
         name = strategy.__name__
         return RankedList(name, skipped="it failed", degraded=(Degraded(name, str(error.orig)),))
 
@@ -120,8 +123,11 @@ def _run(strategy: Callable[[Source], RankedList], source: Source) -> RankedList
 def _waiting(connection: Connection, space: str, model: str) -> int:
     """How many notes have no vector of the model yet; 0 when that cannot be told."""
     try:
-        return vectors.waiting(connection, space, model) if model else 0
-    except DBAPIError:
+        with connection.begin_nested():
+            return vectors.waiting(connection, space, model) if model else 0
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
         return 0
 
 
@@ -151,11 +157,13 @@ def _with_passages(
     known: dict[int, notes.Passage] = {}
     others: dict[int, list[notes.Passage]] = {}
     try:
-        known = notes.fetch_passages(connection, space, set(nearest.values()))
-        without = {candidate.note.id for candidate in candidates if candidate.note.id not in nearest}
-        others = notes.passages_of(connection, space, without, query.filters.as_of)
-    except DBAPIError:
-        pass  # without passages a note is read from its start
+        with connection.begin_nested():
+            known = notes.fetch_passages(connection, space, set(nearest.values()))
+            without = {candidate.note.id for candidate in candidates if candidate.note.id not in nearest}
+            others = notes.passages_of(connection, space, without, query.filters.as_of)
+    except DBAPIError as error:  # without passages a note is read from its start
+        if error.connection_invalidated:
+            raise
     result = []
     for candidate in candidates:
         body = candidate.note.body

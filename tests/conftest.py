@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres_server import CannotRun, Server, empty, launch, places
+from sqlalchemy import Engine, event
+from statements import unbound
 
 from memora_cli.config import load
 from memora_cli.memory import Memory
@@ -35,17 +38,94 @@ class Outcome:
         return json.loads(self.out)
 
 
+BEHAVIOUR = (
+    *("test_search", "test_queries", "test_temporal", "test_entities", "test_explain", "test_suggestions"),
+    *("test_notes", "test_edit", "test_history", "test_listings", "test_looking"),
+    *("test_export", "test_import", "test_bad_input", "test_schemas"),
+)
+"""The files whose promises hold on every database; `sqlite` marks those of their tests that look into a file."""
+
+
+def _is_of_files(item: pytest.Item) -> bool:
+    """Whether a test is about SQLite: marked so, showing scores of its bm25, or making a file for each example."""
+    shows_scores = "looks_like_this" in item.name
+    made_up = item.path.stem == "test_export" and getattr(item.obj, "is_hypothesis_test", False)  # type: ignore[attr-defined]
+    return bool(item.get_closest_marker("sqlite") or shows_scores or made_up)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database", choices=("sqlite", "postgres"), default="sqlite", help="what behaviour runs on")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With `--database postgres`: what concerns no file, on a server, and what concerns servers."""
+    if config.getoption("--database") == "postgres":
+        items[:] = [
+            item
+            for item in items
+            if item.get_closest_marker("postgres") or (item.path.stem in BEHAVIOUR and not _is_of_files(item))
+        ]
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A PostgreSQL server for all tests."""
+    try:
+        running = launch()
+    except CannotRun as reason:
+        pytest.skip(f"PostgreSQL does not run here: {reason}")
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def everywhere(request: pytest.FixtureRequest) -> Iterator[Server | None]:
+    """The server on which every memory of the tests is opened, None for files."""
+    if request.config.getoption("--database") == "sqlite":
+        yield None
+        return
+    places.server = request.getfixturevalue("server")
+    yield places.server
+    places.server = None
+
+
+@pytest.fixture
+def database(request: pytest.FixtureRequest, everywhere: Server | None, tmp_path: Path) -> str:
+    """The address of an empty database: a file, or a database on the server, which is emptied for each test."""
+    if everywhere is None or request.node.get_closest_marker("postgres"):
+        return str(tmp_path / "home" / "memora.db")
+    address = places.address("the database of every test")
+    empty(address)
+    request.getfixturevalue("every_statement")
+    return address
+
+
+@pytest.fixture
+def every_statement() -> Iterator[list[str]]:
+    """Every statement that this test issues; one without its space fails the test."""
+    issued: list[str] = []
+
+    def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        issued.append(statement)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    yield issued
+    event.remove(Engine, "before_cursor_execute", note)
+    strays = {statement: tables for statement in issued if (tables := unbound(statement))}
+    assert not strays, "a distributed database would ask every server"
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home and a fixed zone: nothing of the machine's own configuration is read."""
     for name in list(os.environ):
-        if name.startswith(("MEMORA_", "XDG_")) and name != "MEMORA_SHARED":
+        if name.startswith(("MEMORA_", "XDG_")) and name not in ("MEMORA_SHARED", "MEMORA_TEST_POSTGRES"):
             monkeypatch.delenv(name)
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("MEMORA_CONFIG", str(folder / "config.toml"))
-    monkeypatch.setenv("MEMORA_DB", str(folder / "memora.db"))
+    monkeypatch.setenv("MEMORA_DB", database)
     monkeypatch.setenv("TZ", "UTC")
     return folder
 

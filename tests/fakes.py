@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy
+from postgres_server import contents_of_server, places
 
 from memora_cli.config import load
 from memora_cli.memory import Memory
@@ -88,8 +90,8 @@ def with_fakes(memory: Memory, embedder: object = None, reranker: object = None)
 
 
 def open_at(path: Path) -> Memory:
-    """A memory in that file, with default settings whatever the environment says."""
-    return Memory(load({"db": str(path)}, {}, NOWHERE))
+    """A memory in that file (see `places`), with default settings whatever the environment says."""
+    return Memory(load({"db": places.address(path)}, {}, NOWHERE))
 
 
 def query_of(memory: Memory, text: str, at: datetime, filters: Filters | None = None, **settings: object) -> Query:
@@ -116,7 +118,13 @@ def listed(trace: Trace, strategy: str) -> list[int]:
 
 
 def contents(path: Path | str) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every ordinary table of a database file, the index's own tables included."""
+    """Every row of every ordinary table of a database file, the index's own tables included.
+
+    In a test that runs on a server: of the database there.
+    """
+    if places.server:
+        named = places.real(str(path)) if "://" in str(path) else os.environ["MEMORA_DB"]
+        return contents_of_server(named)
     connection = driver().connect(f"file:{path}?mode=ro", uri=True)
     try:
         tables = connection.execute(

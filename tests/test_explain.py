@@ -317,6 +317,7 @@ def test_a_note_without_a_vector_is_told_to_wait(diary):
     assert "vector" in told["semantic"].reason
 
 
+@pytest.mark.sqlite
 def test_a_note_can_be_explained_when_parts_are_missing(diary):
     with diary.database.write() as connection:
         connection.exec_driver_sql("DROP TABLE keywords_fts")

@@ -206,6 +206,7 @@ def test_what_was_purged_is_not_brought_back_and_undo_says_so(diary):
     assert {note.id for note in diary.forgotten()} == {2, 3}
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("action", ["pin", "edit", "forget", "supersede", "alias", "link"])
 def test_a_change_is_kept_in_the_transaction_that_makes_it(settled, action):
     with settled.database.write() as connection:

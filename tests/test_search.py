@@ -12,6 +12,7 @@ from conftest import NOW
 from fakes import Constant, Failing, ask, found, listed, open_at, query_of, reindexed, with_fakes
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from postgres_server import places
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.render import explained, shapes
@@ -56,8 +57,12 @@ def story(tmp_path_factory):
 
 
 @pytest.fixture
-def told(story, home, memora):
+def told(story, home, memora, monkeypatch):
     """A copy of the same notes behind the command line."""
+    if places.server:
+        story.database.engine.dispose()
+        monkeypatch.setenv("MEMORA_DB", places.server.copy(story.database.address, "told"))
+        return memora
     original = driver().connect(story.database.address)
     original.execute("VACUUM INTO ?", (str(home / "memora.db"),))
     original.close()
@@ -374,10 +379,10 @@ def many(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", THREE)
-@pytest.mark.parametrize("backend", ["fts5", "like"])
+@pytest.mark.parametrize("backend", ["auto", "like"])
 def test_a_filter_that_leaves_three_of_many_returns_these_three(memora, many, name, backend):
     path, groups = many
-    outcome = memora("--db", path, "search", "coffee", "--ids", "--backend", backend, *THREE[name])
+    outcome = memora("--db", places.address(path), "search", "coffee", "--ids", "--backend", backend, *THREE[name])
     assert {int(line) for line in outcome.out.split()} == groups[name]
 
 
@@ -445,7 +450,7 @@ def test_two_runs_of_the_same_question_agree_on_everything(story, tmp_path):
 
     first = run(story)
     assert run(story) == first
-    with open_at(story.database.address) as again:
+    with open_at(places.real(story.database.address)) as again:
         assert run(again) == first
 
 
@@ -525,11 +530,14 @@ def only_reason(trace, part):
 def test_nothing_is_degraded_when_all_is_well(story):
     trace = ask(story, "Alice", NOW)
     assert trace.degraded == ()
-    assert (trace.backend.keyword, trace.backend.vectors) == ("fts5", "sqlite-vec")
+    assert (trace.backend.keyword, trace.backend.vectors) == (
+        ("tsvector", "pgvector") if places.server else ("fts5", "sqlite-vec")
+    )
     assert trace.backend.embedder == story.embedder.id
     assert trace.backend.reranker == story.reranker.id
 
 
+@pytest.mark.sqlite
 def test_without_the_keyword_index_words_are_searched_with_like(memory):
     tell(memory, STORY[:8])
     with memory.database.write() as connection:
@@ -549,6 +557,7 @@ def drop_vector_table(memory):
             connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
+@pytest.mark.sqlite
 def test_without_the_vector_index_every_vector_is_compared_with_the_same_result(memory):
     tell(memory, STORY[:8])
     before = ask(memory, "vegetables", NOW, semantic_floor=0.0)
@@ -559,6 +568,7 @@ def test_without_the_vector_index_every_vector_is_compared_with_the_same_result(
     assert only_reason(after, "vectors")
 
 
+@pytest.mark.sqlite
 def test_a_note_added_after_the_vector_index_was_lost_does_not_hide_the_older_ones(memory):
     tell(memory, STORY[:4])
     drop_vector_table(memory)
@@ -629,6 +639,7 @@ def test_another_embedder_never_meets_the_vectors_of_the_first(bare):
         with_fakes(memory)
 
 
+@pytest.mark.sqlite
 def test_like_can_be_forced_finds_the_same_notes_and_is_not_degraded(told):
     for question in ("tomatoes", "fridge", "Alice", "grammar school"):
         values = [

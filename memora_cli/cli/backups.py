@@ -26,8 +26,11 @@ def backup(
     from memora_cli.memory import Memory
     from memora_cli.memory.backup import back_up
     from memora_cli.render.terminal import say
+    from memora_cli.store.database import location
 
-    with Memory(configure(context)) as memory:
+    config = configure(context)
+    location(config.db)  # refuses what is no file before it is opened
+    with Memory(config) as memory:
         made = back_up(memory.database.address, path, force=force)
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps

@@ -230,12 +230,12 @@ def purge(
             if not typer.confirm(f"Delete {what} for good?", err=True):
                 warn("memora: nothing was deleted")
                 raise typer.Exit(1)
-        clean = memory.purge([note.id for note in found], now())
+        remains = memory.purge([note.id for note in found], now())
         copies = memory.database.copies()
     count = "1 note" if len(found) == 1 else f"{len(found)} notes"
     warn(f"memora: {count} deleted for good")
-    if not clean:
-        warn("memora: another process reads the database, so its log may hold them until it ends; purge again then")
+    if remains:
+        warn(f"memora: {remains}")
     for copy in copies:
         warn(f"memora: {copy} was made before an upgrade and may still hold them: delete it when you need it no more")
 

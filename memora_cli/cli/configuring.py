@@ -38,12 +38,14 @@ def list_(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
-        values = {key: {"value": item.value, "origin": item.origin} for key, item in settled.origins.items()}
+        values = {
+            key: {"value": _shown(key, item.value), "origin": item.origin} for key, item in settled.origins.items()
+        }
         say(dumps({"version": VERSION, "file": str(config_path()), "settings": values}))
         return
     grid = table("setting", "value", "from", caption=f"file: {config_path()}")
     for key, item in settled.origins.items():
-        grid.add_row(key, safe(_said(item.value)), safe(item.origin))
+        grid.add_row(key, safe(_said(_shown(key, item.value))), safe(item.origin))
     show(grid, console(), bare=True)
 
 
@@ -54,12 +56,13 @@ def get(context: typer.Context, key: Key, as_json: AsJson = False) -> None:
     from memora_cli.render.terminal import plain, say
 
     item = configure(context).origins[known(key, "config get")]
+    value = _shown(key, item.value)
     if as_json:
         from memora_cli.render.shapes import VERSION, dumps
 
-        say(dumps({"version": VERSION, "key": key, "value": item.value, "origin": item.origin}))
+        say(dumps({"version": VERSION, "key": key, "value": value, "origin": item.origin}))
     else:
-        say(plain([_said(item.value)]))
+        say(plain([_said(value)]))
 
 
 @settings.command(
@@ -138,6 +141,13 @@ def _toml(value: object) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False)
+
+
+def _shown(key: str, value: object) -> object:
+    """A setting's value for people: an address without the password in it."""
+    from memora_cli.config import masked
+
+    return masked(value) if key == "db" and isinstance(value, str) else value
 
 
 def _said(value: object) -> str:

@@ -57,8 +57,8 @@ class Changer(Embedding):
         with self.database.read() as connection:
             return changing.purgeable(connection, self.space, ids)
 
-    def purge(self, ids: Sequence[int], at: datetime) -> bool:
-        """Delete notes for good: no byte of them stays in the database; False when others still hold on to some.
+    def purge(self, ids: Sequence[int], at: datetime) -> str:
+        """Delete notes for good: no byte of them stays in the database; where some may still be, empty for nowhere.
 
         Raises `NoSuchNote`.
         """

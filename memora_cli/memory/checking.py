@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from memora_cli.config import Config, config_path, load
-from memora_cli.errors import BadSetting, DatabaseDamaged, MemoraError, ModelUnusable, Usage
+from memora_cli.config import Config, config_path, load, masked
+from memora_cli.errors import BadSetting, DatabaseDamaged, MemoraError, ModelUnusable
 from memora_cli.models import find_model
 from memora_cli.models.folder import ModelKind, read_folder, verify
-from memora_cli.store import health, schema, sqlite, sqlite_file, sqlite_index
-from memora_cli.store.database import location, open_database
+from memora_cli.store import health, schema, sqlite, sqlite_file
+from memora_cli.store.database import is_file, location, open_database
 
 State = Literal["ok", "warning", "broken"]
 
@@ -103,11 +103,10 @@ def models(config: Config) -> Iterator[Check]:
 
 def database(config: Config) -> Iterator[Check]:
     """The file: whether it is there, whose it is, and whether all of it can be read and fits together."""
-    try:
-        path = location(config.db)
-    except Usage as error:
-        yield Check("database", "warning", str(error))
+    if not is_file(config.db):
+        yield from _contents(config, masked(config.db))
         return
+    path = location(config.db)
     if not path.exists():
         yield Check("database", "ok", f"{path} is not there yet: the first note makes it")
         return
@@ -127,10 +126,12 @@ def database(config: Config) -> Iterator[Check]:
         detail = f"{path} has schema version {number}; the next command that opens it takes it to {schema.VERSION}"
         yield Check("database", "warning", detail, "memora list")
         return
-    yield from _contents(config, path)
+    yield from _contents(config, str(path))
 
 
-def _contents(config: Config, path: Path) -> Iterator[Check]:
+def _contents(config: Config, place: str) -> Iterator[Check]:
+    """What the database holds, and what its indexes lack."""
+    copy = "memora restore-backup FILE" if is_file(config.db) else ""
     try:
         folder = read_folder(find_model(config.embedder), "embedder")
         model, dimension = folder.id, folder.dimension or 0
@@ -141,16 +142,24 @@ def _contents(config: Config, path: Path) -> Iterator[Check]:
         with closing(opened), opened.read() as connection:
             notes, spaces = health.counts(connection)
             loose = health.loose(connection, (model, dimension) if model else None)
-            drifted = sqlite_index.drifted(connection)
+            drifted = opened.index.drifted(connection)
             waiting = health.waiting(connection, model) if model else 0
+            lacks = opened.index.lacks(connection, config.space, model)
+            runs_on = opened.driver if not is_file(config.db) else ""
     except MemoraError as error:
-        remedy = f"{health.REMEDY}, else memora restore-backup FILE"
+        remedy = f"{health.REMEDY}, else {copy}" if copy else ""
         yield Check("database", "broken", str(error), remedy, error.exit_code)
         return
     for what in drifted:
         yield Check("database", "broken", what, health.REMEDY, DatabaseDamaged.exit_code)
+    if runs_on:
+        yield Check("server", "ok", runs_on)
+        for reason in lacks:
+            yield Check("index", "warning", reason, "memora reindex")
+        if not lacks:
+            yield Check("index", "ok", "tsvector for words, pgvector for vectors")
     if not drifted:
-        yield Check("database", "ok", f"{path}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
+        yield Check("database", "ok", f"{place}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
     for item in loose:
         yield Check("relations", "broken", f"{item.count} {item.what}", item.remedy, DatabaseDamaged.exit_code)
     if not loose:
@@ -165,10 +174,9 @@ def modes(config: Config) -> Iterator[Check]:
     """Whether anybody but the user may read the files."""
     if os.name != "posix":
         return
-    try:
-        path = location(config.db)
-    except Usage:
+    if not is_file(config.db):
         return
+    path = location(config.db)
     folder = path.parent
     beside = folder.glob(f"{glob.escape(path.name)}[-.]*")  # the log, and copies that upgrades and repairs left
     loose = [file for file in [path, *sorted(beside), config_path()] if file.exists() and file.stat().st_mode & 0o077]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memora_cli.config import masked
 from memora_cli.errors import EmptyQuery, MemoraError, Usage
 from memora_cli.memory.metrics import METRICS, Estimate, estimate, measure
 from memora_cli.text.moments import read_moment
@@ -135,7 +136,7 @@ def judge(memory: Memory, questions: Iterable[Question], settings: Settings, at:
             trace = memory.search(Query(question.text, asked, Filters(space=memory.space), wide))
         except EmptyQuery:
             trace = None
-        yield _judged(question, asked, trace, named, k, memory.config.db)
+        yield _judged(question, asked, trace, named, k, masked(memory.config.db))
 
 
 def rankings(trace: Trace) -> dict[str, list[int]]:

@@ -315,8 +315,6 @@ class Memory(Changer):
 
     def statistics(self, at: datetime) -> Statistics:
         """How much the space holds, and what the database runs on."""
-        from memora_cli.store.sqlite import driver
-
         embedder = self._model_id("embedder")
         with self.database.read() as connection:
             held = counts.counts(connection, self.space)
@@ -334,7 +332,7 @@ class Memory(Changer):
             waiting=waiting,
             bytes=self.database.size(),
             database=self.database.address,
-            driver=f"{driver().__name__} {driver().sqlite_version}",
+            driver=self.database.driver,
             embedder=embedder,
             answering=answering,
             floors=floors,

@@ -138,4 +138,5 @@ def _embed(config: Config) -> None:
             with memory.database.read() as connection:
                 lacking = vectors.waiting(connection, space, memory.embedder.id)
             if lacking:
-                sum(memory.reindex())
+                for _ in memory.reindex():
+                    pass

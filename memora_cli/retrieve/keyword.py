@@ -46,7 +46,11 @@ def match(
     degraded: tuple[Degraded, ...] = ()
     if words and source.settings.backend != "like":
         try:
-            return index.match(source.connection, words, scope, limit), index.keyword, ()
+            rows = index.match(source.connection, source.space, words, scope, limit)
+            if source.settings.backend not in ("auto", index.keyword):
+                said = f"this database has no {source.settings.backend}; the words were searched with {index.keyword}"
+                degraded = (Degraded("keyword", said),)
+            return rows, index.keyword, degraded
         except IndexUnavailable as error:
             degraded = (Degraded("keyword", f"{error}; the words were searched with LIKE instead"),)
     return like.match(source.connection, words, scope, limit), "like", degraded

@@ -9,7 +9,7 @@ from memora_cli.store import conditions, counts, schema, vectors
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.values import Degraded, RankedList
 
-PASSAGES_PER_NOTE = 4  # how many neighbours are asked for first for each note wanted, as a long note has several
+PAST_PASSAGES = 4  # of each note wanted that are looked at among past texts, as a long note has several
 
 
 def semantic(source: Source) -> RankedList:
@@ -29,12 +29,15 @@ def semantic(source: Source) -> RankedList:
         except IndexUnavailable as error:
             degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
             best |= nearest_notes(source, scope, source.settings.strategy_limit)
+    backend = "scan" if degraded else source.database.index.vectors
+    if not degraded and (why := source.database.index.slow(source.connection, source.space, source.model)):
+        degraded[Degraded("vectors", why)] = None
+        backend = "scan"
     found = [
         Found(note_id, cosine, f"cosine {cosine:.3f}", passage_id)
         for note_id, (passage_id, cosine) in best.items()
         if cosine >= source.floors.semantic
     ]
-    backend = "scan" if degraded else source.database.index.vectors
     return RankedList("semantic", rank(source, found), degraded=tuple(degraded), backend=backend)
 
 
@@ -50,7 +53,7 @@ def nearest_notes(
 
     vector = numpy.asarray(source.understood.embedding, dtype="<f4")
     index = source.database.index
-    wanted = min(limit * PASSAGES_PER_NOTE, index.most_nearest)
+    wanted = min(limit * index.passages_per_note, index.most_nearest)
     past = _past(source, scope, limit)
     while True:
         try:
@@ -78,7 +81,5 @@ def _past(source: Source, scope: ColumnElement[bool] | None, limit: int) -> dict
     if source.as_of is None or scope is None:
         return {}
     vector = numpy.asarray(source.understood.embedding, dtype="<f4")
-    rows = vectors.scan(
-        source.connection, source.model, vector, scope & (schema.notes.c.id < 0), limit * PASSAGES_PER_NOTE
-    )
+    rows = vectors.scan(source.connection, source.model, vector, scope & (schema.notes.c.id < 0), limit * PAST_PASSAGES)
     return {note_id: (passage_id, cosine) for passage_id, note_id, cosine in reversed(rows)}

@@ -61,7 +61,7 @@ class Source:
         condition = conditions.matching(self.query.filters)
         if not self.corrected:
             return (condition,)
-        stale = conditions.stale(self.as_of)
+        stale = conditions.stale(self.space, self.as_of)
         return condition & ~stale, condition & stale
 
 

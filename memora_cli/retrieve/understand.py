@@ -50,8 +50,11 @@ def understand(
     named = (*query_entities(query.text), *query_ngrams(query.text))
     known: Collection[str] = ()
     try:
-        known = graph.known_entities(connection, query.filters.space, set(named))
+        with connection.begin_nested():
+            known = graph.known_entities(connection, query.filters.space, set(named))
     except DBAPIError as error:
+        if error.connection_invalidated:
+            raise
         degraded += (Degraded("entities", str(error.orig)),)
     entities = tuple(dict.fromkeys(key for key in named if key in known))
     embedding, model = None, ""

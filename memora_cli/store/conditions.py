@@ -61,15 +61,19 @@ def with_ids(space: str, ids: Collection[int], as_of: datetime | None = None) ->
     return and_(in_space(space, as_of), notes.c.number.in_(ids))
 
 
-def replacements(as_of: datetime | None = None) -> Select[tuple[str, int, int, datetime]]:
+def replacements(space: str, as_of: datetime | None = None) -> Select[tuple[str, int, int, datetime]]:
     """The supersessions (space, old_id, new_id, created_at) that hold: a note in the trash replaces nothing."""
     here: FromClause = supersessions
     if as_of is not None:
         columns = ("space", "old_id", "new_id", "created_at")
         here = union_all(
-            select(*(supersessions.c[name] for name in columns)).where(supersessions.c.created_at <= as_of),
+            select(*(supersessions.c[name] for name in columns)).where(
+                supersessions.c.space == space, supersessions.c.created_at <= as_of
+            ),
             select(*(past_supersessions.c[name] for name in columns)).where(
-                past_supersessions.c.created_at <= as_of, past_supersessions.c.ended_at > as_of
+                past_supersessions.c.space == space,
+                past_supersessions.c.created_at <= as_of,
+                past_supersessions.c.ended_at > as_of,
             ),
         ).subquery()
     newer = notes.alias("newer")
@@ -77,12 +81,14 @@ def replacements(as_of: datetime | None = None) -> Select[tuple[str, int, int, d
     same = and_(newer.c.space == here.c.space, number == here.c.new_id, alive(as_of, newer))
     # Not a join, which a database may begin at its many notes: it is to begin at its few supersessions.
     there = select(newer.c.id).where(same).limit(1).scalar_subquery()
-    return select(here.c.space, here.c.old_id, here.c.new_id, here.c.created_at).where(there.is_not(None))
+    return select(here.c.space, here.c.old_id, here.c.new_id, here.c.created_at).where(
+        here.c.space == space, there.is_not(None)
+    )
 
 
-def stale(as_of: datetime | None = None) -> ColumnElement[bool]:
+def stale(space: str, as_of: datetime | None = None) -> ColumnElement[bool]:
     """The condition over `notes` that something supersedes it."""
-    held = replacements(as_of).subquery()
+    held = replacements(space, as_of).subquery()
     if as_of is not None:  # not correlated: the past has no index of its own, so it is read once
         return tuple_(notes.c.space, notes.c.number).in_(select(held.c.space, held.c.old_id))
     return select(held.c.old_id).where(held.c.space == notes.c.space, held.c.old_id == notes.c.number).exists()

@@ -27,7 +27,7 @@ def counts(connection: Connection, space: str) -> dict[str, int]:
     return {
         "notes": count(alive),
         "pinned": count(alive & notes.c.pinned.is_(True)),
-        "superseded": count(alive & stale()),
+        "superseded": count(alive & stale(space)),
         "passages": int(connection.execute(select(func.count()).select_from(with_passages).where(alive)).scalar_one()),
         "topics": int(
             connection.execute(

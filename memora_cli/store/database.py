@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glob
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
-from memora_cli.errors import Usage
+from memora_cli.config import masked
+from memora_cli.errors import DatabaseBusy, Usage
 
 if TYPE_CHECKING:
     import numpy
@@ -26,6 +27,7 @@ class IndexUnavailable(Exception):  # a state that a search survives, not a fail
 class Index(Protocol):
     """What differs between databases: how words and vectors are indexed and looked up.
 
+    `passages_per_note` is how many neighbours are asked for first for each note wanted, as a long note has several.
     `where` is a condition over `schema.notes` that names the space. Lookups raise `IndexUnavailable` when the index is
     missing.
     """
@@ -33,6 +35,7 @@ class Index(Protocol):
     keyword: str
     vectors: str
     most_nearest: int
+    passages_per_note: int
 
     def create(self, connection: Connection) -> None:
         """Make the keyword index on a new database, where the driver can."""
@@ -44,7 +47,7 @@ class Index(Protocol):
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
 
     def match(
-        self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
+        self, connection: Connection, space: str, words: Sequence[str], where: ColumnElement[bool], limit: int
     ) -> list[tuple[int, float]]:
         """`(note id, score)` of notes holding any of the words, best first; higher is better."""
 
@@ -59,8 +62,14 @@ class Index(Protocol):
     def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
         """Take passages out of the indexes of those models."""
 
-    def scrub(self, engine: Engine) -> bool:
-        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
+    def lacks(self, connection: Connection, space: str, model: str) -> list[str]:
+        """What of the indexes of the space and model is not there, each with what brings it; `doctor` tells it."""
+
+    def drifted(self, connection: Connection) -> list[str]:
+        """Where the indexes of any space say something else than the tables behind them, a line each."""
+
+    def slow(self, connection: Connection, space: str, model: str) -> str:
+        """Why `nearest` must compare every vector although it could be asked; empty when it need not."""
 
     def nearest(
         self,
@@ -78,8 +87,11 @@ class Index(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Database:
-    """An open database: reading and writing are transactions, everything else goes through `index`."""
+class Database(ABC):
+    """An open database: reading and writing are transactions, words and vectors are looked up through `index`.
+
+    `address` is for people: it holds no password.
+    """
 
     address: str
     engine: Engine
@@ -91,7 +103,7 @@ class Database:
         return self._transaction(write=False)
 
     def write(self) -> AbstractContextManager[Connection]:
-        """One write transaction: all of it is committed, or none."""
+        """One write transaction: all of it is committed, or none. Writers come one after another."""
         return self._transaction(write=True)
 
     @contextmanager
@@ -104,21 +116,27 @@ class Database:
             if translated is error:
                 raise
             raise translated from error
+        except PendingRollbackError as error:  # asked again after the connection was lost
+            raise DatabaseBusy(
+                f"{self.address}: the connection was lost; nothing of this change was written"
+            ) from error
 
+    @property
+    @abstractmethod
+    def driver(self) -> str:
+        """The driver and what it speaks to, with their versions."""
+
+    @abstractmethod
     def size(self) -> int:
         """Bytes the database takes on disk."""
-        return sum(
-            file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
-        )
 
+    @abstractmethod
     def copies(self) -> list[Path]:
         """The backups that upgrades left beside it."""
-        path = Path(self.address)
-        return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
 
-    def scrub(self) -> bool:
-        """Leave no byte in the database of what was deleted; False when others hold on to some of it."""
-        return self.index.scrub(self.engine)
+    @abstractmethod
+    def scrub(self) -> str:
+        """Leave no byte in the database of what was deleted; where some of it may still be, empty for nowhere."""
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -129,7 +147,7 @@ def open_database(address: str) -> Database:
     """Open the database at a path or URL, creating it when it is not there.
 
     Raises `DatabaseDamaged` for a file that is none of memora's, damaged, or newer than the program (left untouched),
-    and `DatabaseBusy` where it cannot be created or written.
+    and `DatabaseBusy` where it cannot be reached, created or written.
     """
     scheme, separator, _ = address.partition("://")
     match scheme if separator else "sqlite":
@@ -137,14 +155,29 @@ def open_database(address: str) -> Database:
             from memora_cli.store import sqlite
 
             return sqlite.open_database(address)
+        case "postgresql" | "postgresql+psycopg" | "postgres":
+            from memora_cli.store import postgres
+
+            return postgres.open_database(address)
         case _:
-            raise Usage(f'no database is known by "{scheme}://": give a file path or sqlite:///PATH')
+            raise Usage(
+                f'no database is known by "{scheme}://": give a file path, sqlite:///PATH or '
+                "postgresql+psycopg://USER@HOST/NAME"
+            )
+
+
+def is_file(address: str) -> bool:
+    """Whether the database at a path or URL is a file of this machine."""
+    return "://" not in address or address.startswith("sqlite:")
 
 
 def location(address: str) -> Path:
     """The file of a database at a path or URL. Raises `Usage` for a database that is no file."""
     from memora_cli.store import sqlite
 
-    if "://" in address and not address.startswith("sqlite:"):
-        raise Usage(f"{address} is no file: its own tools back it up")
+    if not is_file(address):
+        raise Usage(
+            f"{masked(address)} is no file: pg_dump and pg_restore copy a PostgreSQL database whole, "
+            "and memora export writes its notes to a file that any memora imports"
+        )
     return sqlite.path_of(address)

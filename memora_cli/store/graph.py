@@ -61,7 +61,8 @@ def mention(connection: Connection, space: str, found: Mapping[int, Iterable[tup
             ],
         )
         known |= dict(zip(fresh, numbers, strict=True))
-    own = dict(connection.execute(select(entities.c.id, entities.c.key).where(entities.c.id.in_(known.values()))).all())
+    named = and_(entities.c.space == space, entities.c.id.in_(known.values()))
+    own = dict(connection.execute(select(entities.c.id, entities.c.key).where(named)).all())
     rows: dict[tuple[int, int], dict[str, Any]] = {}
     for note_id, items in found.items():
         for key, name, origin in items:

@@ -78,7 +78,7 @@ def entity_tallies(connection: Connection, filters: Filters, *, current_only: bo
 
 
 def _passing(filters: Filters, current_only: bool) -> ColumnElement[bool]:
-    return matching(filters) & ~stale(filters.as_of) if current_only else matching(filters)
+    return matching(filters) & ~stale(filters.space, filters.as_of) if current_only else matching(filters)
 
 
 def _commonest_first(connection: Connection, statement: Select[Any]) -> list[Tally]:

@@ -1,7 +1,8 @@
-"""Brings the tables of an older schema up to date, after a backup of the file."""
+"""Brings the tables of an older schema up to date, of a file after a backup of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -10,6 +11,11 @@ from types import MappingProxyType, ModuleType
 from sqlalchemy import Connection
 
 from memora_cli.errors import DatabaseBusy
+
+POSTGRESQL: Mapping[str, str] = MappingProxyType(
+    {"DATETIME": "TIMESTAMP", "INTEGER": "BIGINT", "TEXT": 'TEXT COLLATE "C"'}
+)
+"""What PostgreSQL calls the types that the steps name as SQLite does."""
 
 
 def migrate(connection: Connection, version: int) -> None:
@@ -79,10 +85,13 @@ def _keep_changes(connection: Connection) -> None:
            FROM (
              SELECT space, id AS note_id, NULL AS other_id, created_at AS moment, 0 AS place, 'add' AS action FROM notes
              UNION ALL
-             SELECT space, old_id, new_id, created_at, 1, 'supersede' FROM supersessions)""",
+             SELECT space, old_id, new_id, created_at, 1, 'supersede' FROM supersessions) AS known""",
         """INSERT INTO counters (space, name, value)
            SELECT '', 'change', count(*) FROM changes HAVING count(*) > 0""",
     ):
+        if connection.dialect.name == "postgresql":
+            for word, theirs in POSTGRESQL.items():
+                statement = re.sub(rf"\b{word}\b", theirs, statement)
         connection.exec_driver_sql(statement)
 
 

@@ -167,7 +167,7 @@ def _rows(
             .order_by(topics.c.note_id, topics.c.position)
         ):
             found_topics[row.note_id].append(row.topic)
-        held = replacements(as_of).subquery()
+        held = replacements(space, as_of).subquery()
         for row in connection.execute(
             select(held.c.old_id, held.c.new_id)
             .where(held.c.space == space, held.c.old_id.in_([row.number for row in part]))
@@ -202,7 +202,9 @@ def standing(
 ) -> dict[int, tuple[datetime, bool]]:
     """When each note was made and whether something supersedes it: what a total order needs, without the texts."""
     rows = connection.execute(
-        select(notes.c.number, notes.c.created_at, stale(as_of).label("stale")).where(with_ids(space, ids, as_of))
+        select(notes.c.number, notes.c.created_at, stale(space, as_of).label("stale")).where(
+            with_ids(space, ids, as_of)
+        )
     )
     return {row.number: (row.created_at, bool(row.stale)) for row in rows}
 

@@ -23,7 +23,7 @@ from memora_cli.store.schema import (
 
 
 def purge(database: Database, connection: Connection, space: str, ids: Sequence[int]) -> None:
-    """Delete these notes and every trace of them; `Index.scrub` then overwrites what the file still holds."""
+    """Delete these notes and every trace of them; `Database.scrub` then overwrites what the file still holds."""
     rows = list(connection.execute(select(notes.c.id).where(notes.c.space == space, notes.c.number.in_(ids))).scalars())
     held = select(passages.c.id).where(passages.c.space == space, passages.c.note_id.in_(rows))
     vectors.remove(database, connection, space, list(connection.execute(held).scalars()))

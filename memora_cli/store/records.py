@@ -29,7 +29,7 @@ class Named:
 
 def listed(connection: Connection, filters: Filters, *, current_only: bool = False) -> list[int]:
     """The ids of the notes that pass the filters, in order."""
-    condition = matching(filters) & ~stale() if current_only else matching(filters)
+    condition = matching(filters) & ~stale(filters.space) if current_only else matching(filters)
     return list(connection.execute(select(notes.c.id).where(condition).order_by(notes.c.id)).scalars())
 
 
@@ -168,7 +168,7 @@ def named(connection: Connection, space: str) -> Iterator[Named]:
     rows = connection.execute(
         select(notes.c.id, notes.c.title, notes.c.source)
         .where(notes.c.space == space, notes.c.deleted_at.is_(None), (notes.c.title != "") | (notes.c.source != ""))
-        .where(~stale())
+        .where(~stale(space))
         .order_by(notes.c.id)
     )
     return (Named(row.id, row.title, row.source) for row in rows)

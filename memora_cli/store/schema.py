@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     TypeDecorator,
     text,
 )
+from sqlalchemy.dialects.postgresql import TEXT
 
 VERSION = 2
 """The schema's version: a database with a lower one is migrated, one with a higher one is refused untouched."""
@@ -40,19 +42,31 @@ class Moment(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
+# SQLite compares texts by their bytes; the collation makes PostgreSQL do so too, whatever its locale.
+_Text = Text().with_variant(TEXT(collation="C"), "postgresql")
+_Number = BigInteger().with_variant(Integer(), "sqlite")  # an integer of SQLite is as large as is needed
+
 metadata = MetaData()
 
 
 def _space() -> Column[str]:
-    return Column("space", Text, primary_key=True)
+    return Column("space", _Text, primary_key=True)
+
+
+def _lookup(name: str, column: str) -> tuple[Index, Index]:
+    """Finds rows by a text of any length: PostgreSQL's ordered indexes take none over 2,704 bytes, its hashes do."""
+    return (
+        Index(name, "space", column).ddl_if(dialect="sqlite"),
+        Index(name, column, postgresql_using="hash").ddl_if(dialect="postgresql"),
+    )
 
 
 counters = Table(
     "counters",
     metadata,
     _space(),
-    Column("name", Text, primary_key=True),
-    Column("value", Integer, nullable=False),
+    Column("name", _Text, primary_key=True),
+    Column("value", _Number, nullable=False),
     comment="The last number given out, under the space '' as ids are unique in the whole file and never reused.",
 )
 
@@ -60,25 +74,25 @@ notes = Table(
     "notes",
     metadata,
     _space(),
-    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("id", _Number, primary_key=True, autoincrement=False),
     Column(
-        "number", Integer, nullable=False, server_default=text("0"), comment="the id of the note this row is a text of"
+        "number", _Number, nullable=False, server_default=text("0"), comment="the id of the note this row is a text of"
     ),
-    Column("uid", Text, nullable=False),
-    Column("title", Text, nullable=False),
-    Column("body", Text, nullable=False),
-    Column("kind", Text, nullable=False),
-    Column("context", Text, nullable=False),
+    Column("uid", _Text, nullable=False),
+    Column("title", _Text, nullable=False),
+    Column("body", _Text, nullable=False),
+    Column("kind", _Text, nullable=False),
+    Column("context", _Text, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("occurred_start", Moment),
     Column("occurred_end", Moment),
     Column("event_at", Moment, nullable=False, comment="occurred_start, else occurred_end, else created_at"),
     Column("dated", Boolean, nullable=False, comment="somebody said when it was, it is not just the time of writing"),
     Column("pinned", Boolean, nullable=False),
-    Column("source", Text, nullable=False),
+    Column("source", _Text, nullable=False),
     Column("tokens", Integer, nullable=False),
-    Column("content_hash", Text, nullable=False),
-    Column("file_hash", Text, nullable=False, server_default="", comment="of what its file held when it was imported"),
+    Column("content_hash", _Text, nullable=False),
+    Column("file_hash", _Text, nullable=False, server_default="", comment="of what its file held when it was imported"),
     Column("since", Moment, comment="when this text replaced another; NULL for the first"),
     Column("deleted_at", Moment, comment="when it was forgotten, or when another text replaced this one"),
     # Whether a note is alive is asked of very many: told by an index, no text is read for it.
@@ -87,7 +101,7 @@ notes = Table(
     Index("notes_uid", "space", "uid", unique=True),
     Index("notes_content", "space", "content_hash"),
     Index("notes_event", "space", "event_at", "id"),
-    Index("notes_source", "space", "source"),
+    *_lookup("notes_source", "source"),
     Index("notes_deleted", "space", "deleted_at"),
     comment="Notes, and under negative ids the texts that they had; only a row without deleted_at is a note of today.",
 )
@@ -96,18 +110,18 @@ topics = Table(
     "topics",
     metadata,
     _space(),
-    Column("note_id", Integer, primary_key=True),
+    Column("note_id", _Number, primary_key=True),
     Column("position", Integer, primary_key=True),
-    Column("topic", Text, nullable=False),
-    Index("topics_topic", "space", "topic"),
+    Column("topic", _Text, nullable=False),
+    *_lookup("topics_topic", "topic"),
 )
 
 passages = Table(
     "passages",
     metadata,
     _space(),
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("note_id", Integer, nullable=False),
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("note_id", _Number, nullable=False),
     Column("start", Integer, nullable=False),
     Column("end", Integer, nullable=False),
     Index("passages_note", "space", "note_id"),
@@ -118,8 +132,8 @@ vectors = Table(
     "vectors",
     metadata,
     _space(),
-    Column("passage_id", Integer, primary_key=True, autoincrement=False),
-    Column("model", Text, primary_key=True),
+    Column("passage_id", _Number, primary_key=True, autoincrement=False),
+    Column("model", _Text, primary_key=True),
     Column("dimension", Integer, nullable=False),
     Column("vector", LargeBinary, nullable=False, comment="little-endian float32, unit length"),
     Index("vectors_model", "space", "model"),
@@ -129,12 +143,12 @@ keywords = Table(
     "keywords",
     metadata,
     _space(),
-    Column("note_id", Integer, primary_key=True, autoincrement=False),
-    Column("title", Text, nullable=False),
-    Column("topics", Text, nullable=False),
-    Column("body", Text, nullable=False),
+    Column("note_id", _Number, primary_key=True, autoincrement=False),
+    Column("title", _Text, nullable=False),
+    Column("topics", _Text, nullable=False),
+    Column("body", _Text, nullable=False),
     Index("keywords_note", "note_id"),
-    Index("keywords_title", "space", "title"),
+    *_lookup("keywords_title", "title"),
     comment="What keyword search reads: folded words, one space between, before and after them.",
 )
 
@@ -142,9 +156,9 @@ entities = Table(
     "entities",
     metadata,
     _space(),
-    Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("key", Text, nullable=False, comment="the name folded"),
-    Column("name", Text, nullable=False),
+    Column("id", _Number, primary_key=True, autoincrement=False),
+    Column("key", _Text, nullable=False, comment="the name folded"),
+    Column("name", _Text, nullable=False),
     Index("entities_key", "space", "key", unique=True),
 )
 
@@ -152,10 +166,10 @@ mentions = Table(
     "mentions",
     metadata,
     _space(),
-    Column("entity_id", Integer, primary_key=True),
-    Column("note_id", Integer, primary_key=True),
-    Column("origin", Text, nullable=False),
-    Column("said", Text, comment="the name that the note says, where an alias made it this entity"),
+    Column("entity_id", _Number, primary_key=True),
+    Column("note_id", _Number, primary_key=True),
+    Column("origin", _Text, nullable=False),
+    Column("said", _Text, comment="the name that the note says, where an alias made it this entity"),
     Index("mentions_note", "space", "note_id"),
 )
 
@@ -163,11 +177,11 @@ links = Table(
     "links",
     metadata,
     _space(),
-    Column("source_id", Integer, primary_key=True),
-    Column("target_id", Integer, primary_key=True),
-    Column("relation", Text, primary_key=True, comment="temporal, semantic, causes, enables or prevents"),
+    Column("source_id", _Number, primary_key=True),
+    Column("target_id", _Number, primary_key=True),
+    Column("relation", _Text, primary_key=True, comment="temporal, semantic, causes, enables or prevents"),
     Column("weight", Float, nullable=False),
-    Column("origin", Text, nullable=False, server_default="derived", comment="derived from the notes, or a person"),
+    Column("origin", _Text, nullable=False, server_default="derived", comment="derived from the notes, or a person"),
     Index("links_target", "space", "target_id"),
 )
 
@@ -175,9 +189,9 @@ pending_links = Table(
     "pending_links",
     metadata,
     _space(),
-    Column("note_id", Integer, primary_key=True),
-    Column("relation", Text, primary_key=True),
-    Column("target", Text, primary_key=True, comment="the folded title of a note that does not exist yet"),
+    Column("note_id", _Number, primary_key=True),
+    Column("relation", _Text, primary_key=True),
+    Column("target", _Text, primary_key=True, comment="the folded title of a note that does not exist yet"),
     Index("pending_target", "space", "target"),
 )
 
@@ -185,7 +199,7 @@ mentioned_times = Table(
     "mentioned_times",
     metadata,
     _space(),
-    Column("note_id", Integer, primary_key=True),
+    Column("note_id", _Number, primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("start", Moment, nullable=False),
     Column("end", Moment, nullable=False),
@@ -197,8 +211,8 @@ supersessions = Table(
     "supersessions",
     metadata,
     _space(),
-    Column("old_id", Integer, primary_key=True),
-    Column("new_id", Integer, primary_key=True),
+    Column("old_id", _Number, primary_key=True),
+    Column("new_id", _Number, primary_key=True),
     Column("created_at", Moment, nullable=False),
     Index("supersessions_new", "space", "new_id"),
 )
@@ -207,8 +221,8 @@ past_supersessions = Table(
     "past_supersessions",
     metadata,
     _space(),
-    Column("old_id", Integer, primary_key=True),
-    Column("new_id", Integer, primary_key=True),
+    Column("old_id", _Number, primary_key=True),
+    Column("new_id", _Number, primary_key=True),
     Column("created_at", Moment, primary_key=True),
     Column("ended_at", Moment, nullable=False),
     comment="Supersessions that were taken back, for a search as of a day on which they held.",
@@ -218,9 +232,9 @@ aliases = Table(
     "aliases",
     metadata,
     _space(),
-    Column("key", Text, primary_key=True, comment="the other name folded"),
-    Column("name", Text, nullable=False),
-    Column("entity_id", Integer, nullable=False, comment="the entity that the name means"),
+    Column("key", _Text, primary_key=True, comment="the other name folded"),
+    Column("name", _Text, nullable=False),
+    Column("entity_id", _Number, nullable=False, comment="the entity that the name means"),
     Column("created_at", Moment, nullable=False),
     Index("aliases_entity", "space", "entity_id"),
 )
@@ -229,17 +243,17 @@ changes = Table(
     "changes",
     metadata,
     _space(),
-    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("id", _Number, primary_key=True, autoincrement=False),
     Column(
-        "batch", Integer, nullable=False, comment="changes made, and taken back, together; 0 is before they were kept"
+        "batch", _Number, nullable=False, comment="changes made, and taken back, together; 0 is before they were kept"
     ),
-    Column("note_id", Integer, comment="the note that changed; NULL for aliases"),
-    Column("other_id", Integer, comment="the note that replaces it, or that it is linked to"),
+    Column("note_id", _Number, comment="the note that changed; NULL for aliases"),
+    Column("other_id", _Number, comment="the note that replaces it, or that it is linked to"),
     Column("at", Moment, nullable=False),
-    Column("action", Text, nullable=False),
-    Column("before", Text, comment="JSON of what changed, as it was"),
-    Column("after", Text, comment="JSON of what changed, as it is"),
-    Column("undoes", Integer, comment="the batch that this change takes back"),
+    Column("action", _Text, nullable=False),
+    Column("before", _Text, comment="JSON of what changed, as it was"),
+    Column("after", _Text, comment="JSON of what changed, as it is"),
+    Column("undoes", _Number, comment="the batch that this change takes back"),
     Index("changes_note", "space", "note_id", "id"),
     Index("changes_other", "space", "other_id"),
     Index("changes_batch", "space", "batch"),

@@ -31,7 +31,7 @@ def below(connection: Connection, space: str, folder: str) -> dict[str, int]:
     """The files under a folder that notes came from, each with its newest note that nothing replaces."""
     rows = connection.execute(
         select(notes.c.source, notes.c.id)
-        .where(notes.c.space == space, notes.c.deleted_at.is_(None), ~stale())
+        .where(notes.c.space == space, notes.c.deleted_at.is_(None), ~stale(space))
         .where(notes.c.source.startswith(folder, autoescape=True))
         .order_by(notes.c.id)
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import glob
 import importlib.util
 import os
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import (
@@ -24,9 +26,6 @@ from memora_cli.store.database import Database
 from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
 from memora_cli.store.turns import Turn
-
-if TYPE_CHECKING:
-    pass
 
 APPLICATION_ID = 0x6D656D6F  # "memo", so that `file` and memora itself know the file
 BUSY_MILLISECONDS = 30_000
@@ -59,6 +58,40 @@ def vector_extension() -> str | None:
     if spec is None or spec.origin is None:
         return None
     return str(Path(spec.origin).parent / "vec0")
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteDatabase(Database):
+    """A database in a file; its address is the file's path."""
+
+    @property
+    def driver(self) -> str:
+        """The module, and the version of its SQLite."""
+        module = driver()
+        return f"{module.__name__} {module.sqlite_version}"
+
+    def size(self) -> int:
+        """Bytes of the file and of what SQLite keeps beside it."""
+        return sum(
+            file.stat().st_size for suffix in ("", "-wal", "-shm") if (file := Path(self.address + suffix)).exists()
+        )
+
+    def copies(self) -> list[Path]:
+        """The backups that upgrades left beside the file."""
+        path = Path(self.address)
+        return sorted(path.parent.glob(f"{glob.escape(path.name)}.schema-*"))
+
+    def scrub(self) -> str:
+        """Write the file anew without holes, then empty the log: both may still hold deleted text."""
+        connection = self.engine.raw_connection()
+        try:
+            connection.execute("VACUUM")
+            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        finally:
+            connection.close()
+        if not busy:
+            return ""
+        return "another process reads the database, so its log may hold them until it ends; purge again then"
 
 
 def open_database(address: str) -> Database:
@@ -97,7 +130,7 @@ def open_database(address: str) -> Database:
         if turn:
             turn.end()
 
-    database = Database(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
+    database = SqliteDatabase(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
     if not readable_only:
         _create(database, path)
     return database

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import (
     ColumnElement,
     Connection,
-    Engine,
     column,
     delete,
     func,
@@ -59,6 +58,7 @@ class SqliteIndex:
 
     keyword = "fts5"
     vectors = "sqlite-vec"
+    passages_per_note = 4
     most_nearest = 4096  # sqlite-vec answers no larger k
 
     def create(self, connection: Connection) -> None:
@@ -114,7 +114,12 @@ class SqliteIndex:
             return 0
 
     def match(
-        self, connection: Connection, words: Sequence[str], where: ColumnElement[bool], limit: int
+        self,
+        connection: Connection,
+        space: str,  # noqa: ARG002  # `where` names it, and FTS5 weighs words by the whole file
+        words: Sequence[str],
+        where: ColumnElement[bool],
+        limit: int,
     ) -> list[tuple[int, float]]:
         """By bm25, negated so that higher is better."""
         index, notes = table("keywords_fts", column("rowid")), schema.notes
@@ -165,15 +170,17 @@ class SqliteIndex:
             if slots > CHUNK and live < slots / 2:
                 self._refill(connection, space, model)
 
-    def scrub(self, engine: Engine) -> bool:
-        """Write the file anew without holes, then empty the log: both may still hold deleted text."""
-        connection = engine.raw_connection()
-        try:
-            connection.execute("VACUUM")
-            busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-        finally:
-            connection.close()
-        return not busy
+    def lacks(self, connection: Connection, space: str, model: str) -> list[str]:  # noqa: ARG002  # the protocol's
+        """Nothing that reading the whole file does not find."""
+        return []
+
+    def drifted(self, connection: Connection) -> list[str]:
+        """A missing table, and vectors that differ; SQLite itself checks the words."""
+        return drifted(connection)
+
+    def slow(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's signature
+        """Never: vec0 compares every vector, and is made for it."""
+        return ""
 
     def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
         """Drop the vec0 table; False where the extension that could is missing."""

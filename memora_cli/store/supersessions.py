@@ -46,7 +46,7 @@ def successors(
 
     With `trash`, notes in the trash replace others too.
     """
-    held: FromClause = supersessions if trash else replacements(as_of).subquery()
+    held: FromClause = supersessions if trash else replacements(space, as_of).subquery()
     found: dict[int, tuple[int, ...]] = {}
     frontier = set(note_ids)
     while frontier:

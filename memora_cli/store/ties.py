@@ -59,7 +59,7 @@ def sharing(connection: Connection, space: str, note_ids: Collection[int], hub: 
 
 def replacing(connection: Connection, space: str, note_ids: Collection[int]) -> list[Edge]:
     """The supersessions of these notes, in both directions; their weight means nothing and is 1."""
-    held = replacements().subquery()
+    held = replacements(space).subquery()
     rows = connection.execute(
         select(held.c.old_id, held.c.new_id).where(held.c.space == space, held.c.old_id.in_(note_ids))
     )
