@@ -1,5 +1,5 @@
 """`python -m memora_cli` is `memora`."""
 
-from memora_cli.cli import main
+from memora_cli.client import main
 
 main()

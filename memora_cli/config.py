@@ -33,6 +33,7 @@ NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "half_life_days": (0.001, 1_000_000.0),
         "pinned_bonus": (0.0, 5.0),
         "min_score": (0.0, 1.0),
+        "worker_idle": (0.01, 100_000.0),
     }
 )
 """The closed range of each numeric setting."""
@@ -45,7 +46,7 @@ PATHS = {"db": "sqlite:///", "time_parser": "t5:"}
 
 TRUTH = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
 
-OPENING = ("db", "space", "embedder", "reranker", "time_parser", "week_start")
+OPENING = ("db", "space", "embedder", "reranker", "time_parser", "week_start", "worker", "worker_idle")
 SEARCHING = tuple(field.name for field in fields(Settings) if field.name not in {"weights", "superseded_penalty"})
 KEYS = (*OPENING, *SEARCHING, *(f"weights.{name}" for name in STRATEGIES))
 
@@ -63,7 +64,8 @@ class Config:
     """The settled configuration.
 
     `time_parser` is "rules", or "t5:" with a folder or hub name; `week_start` is a weekday, or "locale" for the one
-    that weeks of `locale` (as "en_US.UTF-8") begin with. `origins` tells for every key of `KEYS` where it came from.
+    that weeks of `locale` (as "en_US.UTF-8") begin with; `worker_idle` is in minutes. `origins` tells for every key of
+    `KEYS` where it came from.
     """
 
     db: str
@@ -72,6 +74,8 @@ class Config:
     reranker: str
     time_parser: str
     week_start: str
+    worker: bool
+    worker_idle: float
     locale: str
     settings: Settings
     origins: Mapping[str, Origin]
@@ -127,6 +131,8 @@ def load(
         "reranker": Origin("memora-reranker", "default"),
         "time_parser": Origin("rules", "default"),
         "week_start": Origin("locale", "default"),
+        "worker": Origin(True, "default"),
+        "worker_idle": Origin(15.0, "default"),
         **{key: Origin(getattr(defaults, key), "default") for key in SEARCHING},
         **{f"weights.{name}": Origin(None, "default") for name in STRATEGIES},
     }
@@ -149,6 +155,8 @@ def load(
         reranker=found["reranker"].value,
         time_parser=found["time_parser"].value,
         week_start=found["week_start"].value,
+        worker=found["worker"].value,
+        worker_idle=found["worker_idle"].value,
         locale=_locale(environment),
         settings=settings,
         origins=MappingProxyType(found),
@@ -252,7 +260,7 @@ def _bare(name: str) -> str:
 
 def checked(key: str, value: Any, origin: str) -> Any:
     """The value in its type and range; environment variables arrive as text. Raises `BadSetting`."""
-    if key in ("rerank", "current_only", "updates"):
+    if key in ("rerank", "current_only", "updates", "worker"):
         if (said := str(value).lower()) not in TRUTH:
             raise BadSetting(f"{origin}: {key} is true or false, not {value!r}")
         return TRUTH[said]
@@ -261,7 +269,7 @@ def checked(key: str, value: Any, origin: str) -> Any:
     if key in NUMBERS:
         if key in ("min_score", "rerank_weight") and value is None:
             return None
-        return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key), int))
+        return _number(key, value, origin, NUMBERS[key], whole=isinstance(getattr(Settings(), key, None), int))
     if not isinstance(value, str) or not value:
         raise BadSetting(f"{origin}: {key} is a text, not {value!r}")
     choices = {"backend": BACKENDS, "fusion": FUSIONS, "week_start": WEEK_STARTS}.get(key)

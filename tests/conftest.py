@@ -22,6 +22,7 @@ from memora_cli.config import load
 from memora_cli.memory import Memory
 
 NOW = datetime(2025, 11, 24, 14, 54, 57, tzinfo=UTC)
+os.environ["MEMORA_WORKER"] = "false"
 SHARED = Path(os.environ.get("MEMORA_SHARED", Path(__file__).parents[2] / "shared"))
 
 
@@ -126,6 +127,7 @@ def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("MEMORA_CONFIG", str(folder / "config.toml"))
     monkeypatch.setenv("MEMORA_DB", database)
+    monkeypatch.setenv("MEMORA_WORKER", "false")  # tests/test_worker.py has its own
     monkeypatch.setenv("TZ", "UTC")
     return folder
 

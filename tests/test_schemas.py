@@ -100,6 +100,8 @@ def seen(memora, home):
     run("models import", "models", "import", make_embedder(home / "words", 1))
     run("models", "models")
     run("models list", "models", "list")
+    run("worker", "worker")
+    run("worker status", "worker", "status")
     run("models verify", "models", "verify", "words")
     return found
 

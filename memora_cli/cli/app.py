@@ -56,6 +56,7 @@ from memora_cli.cli import (  # noqa: E402
     evaluating,  # noqa: F401
     upkeep,  # noqa: F401
     models,  # noqa: F401
+    working,  # noqa: F401
     configuring,  # noqa: F401
     doctor,  # noqa: F401
     schema,  # noqa: F401

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from memora_cli import screen
 from memora_cli.errors import Usage
 
 USUAL = ("editor", "nano", "vim", "vi")
@@ -57,7 +57,7 @@ def edit(path: Path) -> None:
     if not command:
         raise Usage("there is no editor: set VISUAL or EDITOR to the command of yours")
     try:
-        ended = subprocess.run([*shlex.split(command), str(path)], check=False).returncode
+        ended = screen.here.edit([*shlex.split(command), str(path)])
     except (OSError, ValueError) as error:
         raise Usage(f"the editor {command} cannot be started: {error}; set VISUAL or EDITOR") from error
     if ended:

@@ -1,22 +1,33 @@
-"""The entry point: one place turns errors and signals into exit codes."""
+"""The entry point of a command: one place turns errors and signals into exit codes."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from types import FrameType
+from typing import Any
 
 from memora_cli.cli.streams import drop_output, settle_streams
 from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 
 
 def main() -> None:
-    """Run the command line and exit. An unknown error keeps its traceback: it is a bug."""
+    """Run the command line of this process and exit."""
     os.umask(0o077)
     signal.signal(signal.SIGINT, _interrupted)
     settle_streams()
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line on the streams as they are; its exit code.
+
+    An unknown error keeps its traceback: it is a bug.
+    """
     import typer
 
     from memora_cli.cli.app import app
@@ -24,39 +35,49 @@ def main() -> None:
     from memora_cli.cli.usage import CallRefused, is_bare, refusal
 
     if is_completing():
-        answer(app)
-        sys.exit(0)
-    code = 0
+        answer(program())
+        return 0
     try:
         try:
-            code = app(prog_name="memora", standalone_mode=False) or 0
+            return program()(args=list(arguments), prog_name="memora", standalone_mode=False) or 0
         finally:
             sys.stdout.flush()
     except DatabaseDamaged as error:
         more = "" if "memora doctor" in str(error) else "; memora doctor tells more"
-        _fail(f"{error}{more}", error.exit_code)
+        return _failed(f"{error}{more}", error.exit_code)
     except MemoraError as error:
-        _fail(str(error), error.exit_code)
+        return _failed(str(error), error.exit_code)
     except CallRefused as error:
         if is_bare(error):
             error.show(sys.stderr)  # type: ignore[attr-defined]  # Typer's, see `CallRefused`
-            sys.exit(Usage.exit_code)
-        _fail(refusal(error, sys.argv[1:], app), Usage.exit_code)
+            return Usage.exit_code
+        return _failed(refusal(error, arguments, app), Usage.exit_code)
     except typer.Abort:
-        _fail("stopped, nothing was changed", INTERRUPTED)
+        return _failed("stopped, nothing was changed", INTERRUPTED)
     except BrokenPipeError:  # the reader has gone: say nothing
         drop_output()
-        sys.exit(0)
+        return 0
     except OSError as error:
         drop_output()
-        _fail(f"{error.filename or 'input or output failed'}: {error.strerror or error}", MemoraError.exit_code)
-    sys.exit(code)
+        return _failed(
+            f"{error.filename or 'input or output failed'}: {error.strerror or error}", MemoraError.exit_code
+        )
 
 
-def _fail(reason: str, code: int) -> None:
+@functools.cache
+def program() -> Callable[..., Any]:
+    """The command line as Typer makes it of the declarations, which takes a while."""
+    import typer
+
+    from memora_cli.cli.app import app
+
+    return typer.main.get_command(app)
+
+
+def _failed(reason: str, code: int) -> int:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"memora: {reason}\n")
-    sys.exit(code)
+    return code
 
 
 def _interrupted(_signal: int, _frame: FrameType | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
 
 EMBEDDER = "all-MiniLM-L6-v2"
 RERANKER = "memora-reranker"
+LOADED = 2  # models of a kind that stay loaded: two take part in a change of the model
 # ONNX Runtime gathers telemetry and writes it below the home folder unless it is told not to before its import.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
@@ -34,17 +36,36 @@ BUNDLED = Path(__file__).parent / "data"
 def load_embedder(name: str | None = None, places: Sequence[Path] = ()) -> Embedder:
     """The embedder of that name, the bundled one by default; `places` as in `find_model`. Raises ModelUnusable."""
     folder = find_model(name or EMBEDDER, places)
-    from memora_cli.models.embed import OnnxEmbedder
-
-    return OnnxEmbedder(folder)
+    return _embedder(folder, _state(folder))
 
 
 def load_reranker(name: str | None = None, places: Sequence[Path] = ()) -> Reranker:
     """The reranker of that name, the bundled one by default; `places` as in `find_model`. Raises ModelUnusable."""
     folder = find_model(name or RERANKER, places)
+    return _reranker(folder, _state(folder))
+
+
+@functools.lru_cache(maxsize=LOADED)
+def _embedder(folder: Path, _state: object) -> Embedder:
+    from memora_cli.models.embed import OnnxEmbedder
+
+    return OnnxEmbedder(folder)
+
+
+@functools.lru_cache(maxsize=LOADED)
+def _reranker(folder: Path, _state: object) -> Reranker:
     from memora_cli.models.rerank import OnnxReranker
 
     return OnnxReranker(folder)
+
+
+def _state(folder: Path) -> tuple[object, ...]:
+    """What tells a model from another that took its place in the folder."""
+    try:
+        found = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
+    except OSError:
+        return ()
+    return tuple((name, of.st_ino, of.st_mtime_ns, of.st_size) for name, of in found)
 
 
 def find_model(name: str, places: Sequence[Path] = ()) -> Path:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.console import Console
 
+from memora_cli import screen
 from memora_cli.render.terminal import on_terminal
 
 
@@ -30,7 +28,7 @@ def paged(console: Console) -> Iterator[None]:
     with console.capture() as capture:
         yield
     text = capture.get()
-    if text.count("\n") < console.height or not _shown_by(command, text):
+    if text.count("\n") < console.height or not screen.here.page(command, text):
         sys.stdout.write(text)
 
 
@@ -46,20 +44,3 @@ def pager(environment: Mapping[str, str]) -> list[str]:
     if os.path.basename(command[0]) == "less":  # noqa: PTH119  # a command, not a path to open
         command.append("-R")
     return command
-
-
-def _shown_by(command: list[str], text: str) -> bool:
-    """Whether the pager ran. It may be left before the end, and an interrupt is for it to answer."""
-    try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, env={"LESS": "FRX", **os.environ}, text=True, encoding="utf-8"
-        )
-    except OSError:
-        return False
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        with contextlib.suppress(BrokenPipeError):
-            process.communicate(text)
-    finally:
-        signal.signal(signal.SIGINT, before)
-    return True

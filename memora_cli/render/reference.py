@@ -13,6 +13,8 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "reranker": "the cross-encoder",
         "time_parser": "what reads times: rules, or t5: and the folder or hub name of a T5 model",
         "week_start": "the first day of a week",
+        "worker": "whether a process in the background answers: the first command starts it",
+        "worker_idle": "minutes without a command until that process ends",
         "limit": "results at most",
         "max_tokens": "token budget of the results",
         "thinking_budget": "notes that the graph strategy may expand",
@@ -267,6 +269,15 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "models, models list": {"version": "", "models": "a list of models"},
         "a model (and models import)": MODEL,
         "models verify": {"version": "", "models": "a list of {name, ok, reason}"},
+        "worker, worker status": {
+            "version": "",
+            "running": "",
+            "since": "when it was started, or null as all of these where none runs",
+            "pid": "its process",
+            "commands": "how many it answered",
+            "memory": "bytes that it takes now",
+            "idle_minutes": "after how many minutes without a command it ends",
+        },
         "config get": {"version": "", "key": "", "value": "", "origin": "default, a file, a variable or a flag"},
     }
 )

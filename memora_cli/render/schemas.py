@@ -174,6 +174,15 @@ EXPLAIN = also(
     timings_ms=by_name(NUMBER),
 )
 EXPLAIN["properties"]["note"] = ACCOUNT  # only with --note
+WORKER: Schema = output(
+    running=TRUTH,
+    since=maybe(TIME),
+    pid=maybe(ID),
+    commands=maybe(COUNT),
+    memory=maybe(COUNT),
+    idle_minutes=maybe(NUMBER),
+)
+
 MODEL = shape(
     name=TEXT,
     id=TEXT,
@@ -339,6 +348,8 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
         ),
         "models": output(models=some(MODEL)),
         "models list": output(models=some(MODEL)),
+        "worker": WORKER,
+        "worker status": WORKER,
         "models import": output(**MODEL["properties"]),
         "models verify": output(models=some(shape(name=TEXT, ok=TRUTH, reason=maybe(TEXT)))),
         "config": output(file=TEXT, settings=by_name(shape(value=SETTING, origin=TEXT))),

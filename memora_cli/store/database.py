@@ -14,6 +14,7 @@ from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from memora_cli.config import masked
 from memora_cli.errors import DatabaseBusy, Usage
+from memora_cli.store import engines
 
 if TYPE_CHECKING:
     import numpy
@@ -140,7 +141,7 @@ class Database(ABC):
 
     def close(self) -> None:
         """Let go of all connections."""
-        self.engine.dispose()
+        engines.release(self.engine)
 
 
 def open_database(address: str) -> Database:

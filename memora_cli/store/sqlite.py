@@ -14,14 +14,14 @@ from urllib.parse import quote
 
 from sqlalchemy import (
     Connection,
+    Engine,
     create_engine,
     event,
 )
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
 
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, Usage
-from memora_cli.store import schema
+from memora_cli.store import engines, schema
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
@@ -98,9 +98,27 @@ def open_database(address: str) -> Database:
     """Open the file; see `database.open_database`."""
     path = path_of(address)
     readable_only = _inspect(path)
+    identity = None if readable_only else _identity(path)
+    engine = engines.obtain(identity and (str(path.absolute()), identity), lambda: _engine(path, readable_only))
+    database = SqliteDatabase(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
+    if not readable_only:
+        _create(database, path)
+    return database
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path, None for none: another may come in its place while this one is open."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _engine(path: Path, readable_only: bool) -> Engine:
     module = driver()
     engine = create_engine(
-        "sqlite://", module=module, creator=lambda: _connect(module, path, readable_only), poolclass=NullPool
+        "sqlite://", module=module, creator=lambda: _connect(module, path, readable_only), poolclass=engines.pool()
     )
 
     @event.listens_for(engine, "connect")
@@ -130,10 +148,7 @@ def open_database(address: str) -> Database:
         if turn:
             turn.end()
 
-    database = SqliteDatabase(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
-    if not readable_only:
-        _create(database, path)
-    return database
+    return engine
 
 
 def path_of(address: str) -> Path:
