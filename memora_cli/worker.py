@@ -245,8 +245,8 @@ class Worker:
                 case "status":
                     wire.send(connection, self.status())
                 case "stop":
-                    self.requests.put(None)
                     wire.send(connection, {"pid": os.getpid()})
+                    self.requests.put(None)
                 case _ if message.get("build") != self._built:
                     wire.send(connection, {"refused": "another version"})
                 case _:
