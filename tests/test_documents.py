@@ -170,6 +170,7 @@ def test_json_keys_in_the_manual_are_those_of_the_outputs(memora: Callable[..., 
         "config get": memora("config", "get", "limit", "--json").json,
         "models, models list": memora("models", "list", "--json").json,
         "a model (and models import)": memora("models", "--json").json["models"][0],
+        "worker, worker status": memora("worker", "status", "--json").json,
         "models verify": memora("models", "verify", "all-MiniLM-L6-v2", "--json").json,
     }
     assert set(outputs) == set(reference.SHAPES)
