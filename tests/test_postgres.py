@@ -255,7 +255,7 @@ def test_no_password_is_printed(server, fresh, memora, monkeypatch):
             "postgresql://me@host/x?password=***&sslmode=require",
         ),
         ("postgresql://host/x", "postgresql://host/x"),
-        ("/home/me/a:b@c.db", "/home/me/a:b@c.db"),
+        ("/srv/a:b@c.db", "/srv/a:b@c.db"),
     ],
 )
 def test_an_address_is_shown_without_its_password(address, shown):

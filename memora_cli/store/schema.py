@@ -21,7 +21,6 @@ from sqlalchemy import (
     TypeDecorator,
     text,
 )
-from sqlalchemy.dialects.postgresql import TEXT
 
 VERSION = 2
 """The schema's version: a database with a lower one is migrated, one with a higher one is refused untouched."""
@@ -43,7 +42,7 @@ class Moment(TypeDecorator[datetime]):
 
 
 # SQLite compares texts by their bytes; the collation makes PostgreSQL do so too, whatever its locale.
-_Text = Text().with_variant(TEXT(collation="C"), "postgresql")
+_Text = Text().with_variant(Text(collation="C"), "postgresql")
 _Number = BigInteger().with_variant(Integer(), "sqlite")  # an integer of SQLite is as large as is needed
 
 metadata = MetaData()
