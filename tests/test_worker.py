@@ -505,3 +505,11 @@ def test_bytes_that_are_no_frame_end_the_talk_and_nothing_else(sent):
         ours.close()
         with pytest.raises(wire.Lost):
             _ = [wire.receive(theirs) for _ in range(len(sent) + 1)]
+
+
+def test_a_command_that_the_worker_answers_loads_next_to_nothing(warm, notes):
+    code, out, err = warm.run(("list", "--ids"), {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}, {})
+    loaded = {line.split(b"|")[-1].strip() for line in err.splitlines() if line.startswith(b"import time:")}
+    assert (code, out) == (0, b"4\n3\n2\n1\n")
+    assert b"memora_cli.client" in loaded
+    assert loaded.isdisjoint({b"typing", b"dataclasses", b"pathlib", b"subprocess", b"typer", b"sqlalchemy", b"rich"})
