@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    event,
     text,
 )
 
@@ -50,14 +52,6 @@ metadata = MetaData()
 
 def _space() -> Column[str]:
     return Column("space", _Text, primary_key=True)
-
-
-def _lookup(name: str, column: str) -> tuple[Index, Index]:
-    """Finds rows by a text of any length: PostgreSQL's ordered indexes take none over 2,704 bytes, its hashes do."""
-    return (
-        Index(name, "space", column).ddl_if(dialect="sqlite"),
-        Index(name, column, postgresql_using="hash").ddl_if(dialect="postgresql"),
-    )
 
 
 counters = Table(
@@ -100,7 +94,6 @@ notes = Table(
     Index("notes_uid", "space", "uid", unique=True),
     Index("notes_content", "space", "content_hash"),
     Index("notes_event", "space", "event_at", "id"),
-    *_lookup("notes_source", "source"),
     Index("notes_deleted", "space", "deleted_at"),
     comment="Notes, and under negative ids the texts that they had; only a row without deleted_at is a note of today.",
 )
@@ -112,7 +105,6 @@ topics = Table(
     Column("note_id", _Number, primary_key=True),
     Column("position", Integer, primary_key=True),
     Column("topic", _Text, nullable=False),
-    *_lookup("topics_topic", "topic"),
 )
 
 passages = Table(
@@ -147,7 +139,6 @@ keywords = Table(
     Column("topics", _Text, nullable=False),
     Column("body", _Text, nullable=False),
     Index("keywords_note", "note_id"),
-    *_lookup("keywords_title", "title"),
     comment="What keyword search reads: folded words, one space between, before and after them.",
 )
 
@@ -259,3 +250,14 @@ changes = Table(
     Index("changes_undoes", "space", "undoes"),
     comment="Every change, in the order it was made; written with what it changes, never changed itself.",
 )
+
+# To find rows by a text of any length: PostgreSQL's ordered indexes take none over 2,704 bytes, its hashes do. Said in
+# SQL, as SQLAlchemy would load the whole dialect to read it from an `Index`.
+for _table, _name, _column in (
+    (notes, "notes_source", "source"),
+    (topics, "topics_topic", "topic"),
+    (keywords, "keywords_title", "title"),
+):
+    Index(_name, _table.c.space, _table.c[_column]).ddl_if(dialect="sqlite")
+    _hashed = DDL(f"CREATE INDEX {_name} ON {_table.name} USING hash ({_column})")  # type: ignore[no-untyped-call]  # SQLAlchemy's
+    event.listen(_table, "after_create", _hashed.execute_if(dialect="postgresql"))
