@@ -285,6 +285,10 @@ class PostgresIndex:
         """Nothing: the server's own triggers and keys hold them together."""
         return []
 
+    def vectors_by(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's
+        """By pgvector."""
+        return self.vectors
+
     def slow(self, connection: Connection, space: str, model: str) -> str:
         """Without an HNSW index the server compares every vector."""
         state = _state(connection, space, model)
