@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, Usage
-from memora_cli.store import remembered, schema
+from memora_cli.store import remembered, schema, sqlite_plans
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
@@ -261,6 +261,7 @@ def _create(database: Database, path: Path) -> None:
         if version:
             backup(driver(), path, version)
             migrate(connection, version)
+            sqlite_plans.state(connection)
             connection.exec_driver_sql(f"PRAGMA user_version={schema.VERSION}")
             return
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
@@ -269,6 +270,7 @@ def _create(database: Database, path: Path) -> None:
             )
         schema.metadata.create_all(connection)
         database.index.create(connection)
+        sqlite_plans.state(connection)
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
         connection.exec_driver_sql(f"PRAGMA user_version={schema.VERSION}")
     os.chmod(database.address, 0o600)  # noqa: PTH101  # a path string, and SQLite makes its own files like it

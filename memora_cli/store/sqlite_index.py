@@ -20,9 +20,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from memora_cli.store import schema, signs
+from memora_cli.store import schema, signs, sqlite_plans
 from memora_cli.store.database import IndexUnavailable
-from memora_cli.store.sqlite_vectors import held, nearest_by_signs, owners_of
+from memora_cli.store.remembered import remembered
+from memora_cli.store.sqlite_vectors import held, nearest_by_product, nearest_by_signs, owners_of
 
 if TYPE_CHECKING:
     import numpy
@@ -85,6 +86,7 @@ class SqliteIndex:
         if _table_exists(connection, "keywords_fts"):
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
         self._refill(connection, space, model)
+        sqlite_plans.state(connection)
 
     def _refill(self, connection: Connection, space: str, model: str) -> None:
         """Make a vec0 table anew from the stored vectors."""
@@ -102,6 +104,11 @@ class SqliteIndex:
 
     def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
+        return remembered(
+            connection, ("frequency", space, word, cap), lambda: self._frequency(connection, space, word, cap)
+        )
+
+    def _frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         index, notes = table("keywords_fts", column("rowid")), schema.notes
         held = (
             select(notes.c.id)
@@ -222,7 +229,8 @@ class SqliteIndex:
         """By vec0, cosine is 1 − its distance; where there are very many, by signs and then exactly."""
         name = _vector_table(space, model)
         if signs.hold(connection, space, model):
-            return nearest_by_signs(connection, space, model, vector, where, limit)
+            loaded = signs.load(connection, space, model)
+            return nearest_by_signs(connection, loaded, space, model, vector, where, limit)
         index = table(name, column("passage_id"), column("distance"))
         passages, notes = schema.passages, schema.notes
         statement = (
@@ -246,6 +254,15 @@ class SqliteIndex:
         found = {row.passage_id: 1.0 - row.distance for row in rows}
         owners = owners_of(connection, passages.c.space == space, list(found))
         return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
+
+    def nearest_many(
+        self, connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        """By signs, or by one product with all stored vectors, which is far less than a look-up for each row."""
+        if signs.hold(connection, space, model):
+            loaded = signs.load(connection, space, model)
+            return [nearest_by_signs(connection, loaded, space, model, row, None, limit) for row in matrix]
+        return nearest_by_product(connection, space, model, matrix, limit)
 
     def vectors_by(self, connection: Connection, space: str, model: str) -> str:
         """By vec0, or by signs."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from memora_cli.store import schema, signs
+from memora_cli.store import conditions, schema, signs
 
 if TYPE_CHECKING:
     import numpy
@@ -28,8 +28,33 @@ def owners_of(connection: Connection, where: ColumnElement[bool], ids: Sequence[
     return {row.id: row.number for row in found}
 
 
+def nearest_by_product(
+    connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
+) -> list[list[tuple[int, int, float]]]:
+    """The nearest to each row by comparing it with every stored vector, all in one product."""
+    import numpy
+
+    rows = connection.exec_driver_sql(
+        "SELECT passage_id, vector FROM vectors WHERE space = ? AND model = ? AND dimension = ? ORDER BY passage_id",
+        (space, model, matrix.shape[1]),
+    ).all()
+    if not rows:
+        return [[] for _ in matrix]
+    ids = numpy.array([row[0] for row in rows])
+    cosines = matrix @ numpy.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), -1).T
+    some = min(limit, len(rows))
+    nearest = numpy.argpartition(-cosines, some - 1, axis=1)[:, :some]
+    owners = owners_of(connection, conditions.in_space(space), numpy.unique(ids[nearest]).tolist())
+    found = []
+    for row, places in zip(cosines, nearest, strict=True):
+        best = sorted(((float(row[place]), int(ids[place])) for place in places), key=_nearest_first)
+        found.append([(number, owners[number], cosine) for cosine, number in best if number in owners])
+    return found
+
+
 def nearest_by_signs(
     connection: Connection,
+    loaded: signs.Signs,
     space: str,
     model: str,
     vector: NDArray[numpy.float32],
@@ -39,7 +64,6 @@ def nearest_by_signs(
     """The nearest by their signs, compared exactly; a filter that leaves few of these is asked for all it lets by."""
     import numpy
 
-    loaded = signs.load(connection, space, model)
     here = schema.passages.c.space == space
     places = loaded.nearest(vector, limit)
     if where is not None:
