@@ -28,6 +28,7 @@ NUMBERS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "semantic_floor": (-1.0, 1.0),
         "entry_floor": (-1.0, 1.0),
         "rerank_top": (0, 1000),
+        "rerank_seconds": (0.0, 3600.0),
         "rerank_weight": (0.0, 1.0),
         "recency_weight": (0.0, 5.0),
         "half_life_days": (0.001, 1_000_000.0),

@@ -57,13 +57,14 @@ def search(
         for strategy in STRATEGIES:
             with clock(strategy.__name__):
                 lists += (_run(strategy, Source(database, connection, query, understood, model, lists, least)),)
-        with clock("fuse"):
+        with clock("read"):
             found = notes.fetch(
                 connection,
                 query.filters.space,
                 {hit.note_id for ranked in lists for hit in ranked.hits},
                 query.filters.as_of,
             )
+        with clock("fuse"):
             fused = fuse(lists, found, query.settings)
         with clock("complete"):
             completed = complete(fused, *_chains(connection, query.filters, fused))
@@ -188,11 +189,15 @@ def _read(
     try:
         model = reranker()
         texts = [dated(candidate.note, candidate.passage, query.at.tzinfo) for candidate in top]
-        scores = model.score(query.text, texts)
+        scores = model.score(query.text, texts, query.settings.rerank_seconds)
     except Exception as error:  # whatever the model does, the fused order still stands
         reason = f"{str(error) or type(error).__name__}; the order is the fused one"
         return {}, None, (Degraded("reranker", reason),)
-    return {candidate.note.id: float(score) for candidate, score in zip(top, scores, strict=True)}, model.id, ()
+    logits = {candidate.note.id: float(score) for candidate, score in zip(top, scores, strict=True) if score == score}
+    if len(logits) == len(top):
+        return logits, model.id, ()
+    reason = f"{len(logits)} of {len(top)} candidates were read in {query.settings.rerank_seconds:g} s"
+    return logits, model.id, (Degraded("reranker", f"{reason}; the others keep their fused scores"),)
 
 
 def _unread(query: Query, candidates: tuple[Candidate, ...]) -> tuple[Degraded, ...]:

@@ -47,7 +47,7 @@ class WordOverlap:
 
     id = "word-overlap@1"
 
-    def score(self, query: str, passages: Sequence[str]) -> numpy.ndarray:
+    def score(self, query: str, passages: Sequence[str], seconds: float = 0.0) -> numpy.ndarray:  # noqa: ARG002
         asked = set(words(query))
         shares = [len(asked & set(words(passage))) / max(1, len(asked)) for passage in passages]
         return numpy.array([8.0 * share - 4.0 for share in shares], numpy.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from memora_cli.store.database import Database, IndexUnavailable
 from memora_cli.text.dates import find_windows
 from memora_cli.text.entities import because_links, entity_key, extract
 from memora_cli.text.words import search_text
-from memora_cli.values import Draft, Floors
+from memora_cli.values import Draft, Floors, Window
 
 if TYPE_CHECKING:
     import numpy
@@ -37,14 +37,19 @@ def entities_of(draft: Draft) -> list[tuple[str, str, str]]:
     ]
 
 
-def nearest_links(database: Database, connection: Connection, space: str, model: str, note_id: int) -> list[graph.Link]:
-    """The links to the notes that mean nearly the same, by the vectors that the note has of that model."""
+def nearest_links(
+    database: Database, connection: Connection, space: str, model: str, note_ids: Sequence[int]
+) -> list[graph.Link]:
+    """The links to the notes that mean nearly the same, by the vectors that the notes have of that model."""
     import numpy
 
-    passages = [passage.id for passage in notes.passages_of(connection, space, [note_id])[note_id]]
-    blobs = vectors.of_passages(connection, space, model, passages)
-    rows = [numpy.frombuffer(blob, "<f4") for blob in blobs.values()]
-    return nearest(database, connection, space, model, note_id, rows)
+    passages = notes.passages_of(connection, space, note_ids)
+    blobs = vectors.of_passages(connection, space, model, [one.id for held in passages.values() for one in held])
+    rows = {
+        note_id: numpy.array([numpy.frombuffer(blobs[one.id], "<f4") for one in held if one.id in blobs])
+        for note_id, held in passages.items()
+    }
+    return nearest(database, connection, space, model, rows)
 
 
 def nearest(
@@ -52,39 +57,62 @@ def nearest(
     connection: Connection,
     space: str,
     model: str,
-    note_id: int,
-    matrix: Iterable[NDArray[numpy.float32]],
+    rows: Mapping[int, NDArray[numpy.float32]],
 ) -> list[graph.Link]:
-    """The links to the notes that mean nearly the same as these vectors of a note."""
+    """The links to the notes that mean nearly the same as these vectors, by note; they are stored already."""
+    import numpy
+
+    owners = [note_id for note_id, held in rows.items() for _ in held]
+    if not owners:
+        return []
+    matrix = numpy.concatenate([held for held in rows.values() if len(held)])
+    try:
+        found = database.index.nearest_many(connection, space, model, matrix, NEIGHBOURS)
+    except IndexUnavailable:
+        here = conditions.in_space(space)
+        found = [vectors.scan(connection, model, row, here, NEIGHBOURS) for row in matrix]
     floors = marks.floors(connection, space, model) or Floors()
-    best: dict[int, float] = {}
-    for row in matrix:
-        try:
-            found = database.index.nearest(connection, space, model, row, None, NEIGHBOURS)
-        except IndexUnavailable:
-            found = vectors.scan(connection, model, row, conditions.in_space(space), NEIGHBOURS)
-        for _, other, cosine in found:
+    best: dict[int, dict[int, float]] = {note_id: {} for note_id in rows}
+    for note_id, hits in zip(owners, found, strict=True):
+        for _, other, cosine in hits:
             if other != note_id and cosine >= floors.link:
-                best[other] = max(cosine, best.get(other, 0.0))
-    here = notes.standing(connection, space, best)
-    nearest = sorted((other for other in best if other in here), key=lambda other: (-best[other], other))
-    return [
-        graph.Link(note_id, other, "semantic", min(1.0, best[other])) for other in nearest[: graph.SEMANTIC_NEAREST]
-    ]
+                best[note_id][other] = max(cosine, best[note_id].get(other, 0.0))
+    here_now = notes.standing(connection, space, {other for others in best.values() for other in others})
+    links = []
+    for note_id, others in best.items():
+        ordered = sorted((other for other in others if other in here_now), key=lambda other: (-others[other], other))
+        links += [
+            graph.Link(note_id, other, "semantic", min(1.0, others[other]))
+            for other in ordered[: graph.SEMANTIC_NEAREST]
+        ]
+    return links
 
 
 def connect(
-    connection: Connection, space: str, note_id: int, draft: Draft, at: datetime, week_start: int
+    connection: Connection, space: str, drafts: Mapping[int, Draft], at: datetime, week_start: int
 ) -> list[graph.Link]:
-    """Record the times that a note mentions and the titles it waits for; its links in time and by cause."""
-    created_at = draft.created_at or at
-    mention_times(connection, space, note_id, draft, created_at, at.tzinfo, week_start)
-    event_at = (draft.occurred.start if draft.occurred else None) or created_at
-    links = graph.near_in_time(connection, space, note_id, event_at) if is_dated(draft) else []
-    links += derived_causes(connection, space, note_id, draft)
-    if draft.title:
-        graph.resolve_pending(connection, space, note_id, [search_text(draft.title)])
+    """Record the times that new notes mention and the titles they wait for; their links in time and by cause."""
+    links: list[graph.Link] = []
+    said: dict[int, tuple[Window, ...]] = {}
+    titles = {note_id: search_text(draft.title) for note_id, draft in drafts.items() if draft.title}
+    for note_id, draft in drafts.items():
+        created_at = draft.created_at or at
+        said[note_id] = mentioned(draft, created_at, at.tzinfo, week_start)
+        event_at = (draft.occurred.start if draft.occurred else None) or created_at
+        links += graph.near_in_time(connection, space, note_id, event_at) if is_dated(draft) else []
+        links += derived_causes(connection, space, note_id, draft)
+    times.mention_new(connection, space, said)
+    awaited = graph.awaited(connection, space, set(titles.values()))
+    for note_id, title in titles.items():
+        if title in awaited:
+            graph.resolve_pending(connection, space, note_id, [title])
     return links
+
+
+def mentioned(draft: Draft, created_at: datetime, zone: tzinfo | None, week_start: int) -> tuple[Window, ...]:
+    """The times that a note mentions, as its writer meant them in that zone."""
+    text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
+    return find_windows(text, created_at.astimezone(zone), week_start=week_start, sure_only=True)[:MOST_MENTIONS]
 
 
 def mention_times(
@@ -96,10 +124,8 @@ def mention_times(
     zone: tzinfo | None,
     week_start: int,
 ) -> None:
-    """Record the times that a note mentions, as its writer meant them in that zone."""
-    text = f"{draft.title}\n{draft.body}"[:MENTIONS_WITHIN]
-    said = find_windows(text, created_at.astimezone(zone), week_start=week_start, sure_only=True)
-    times.mention(connection, space, note_id, said[:MOST_MENTIONS])
+    """Record the times that a note mentions, in the place of those it mentioned before."""
+    times.mention(connection, space, note_id, mentioned(draft, created_at, zone, week_start))
 
 
 def derived_causes(connection: Connection, space: str, note_id: int, draft: Draft) -> list[graph.Link]:

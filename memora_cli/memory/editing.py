@@ -149,7 +149,7 @@ def apply(
         fresh = _change_passages(database, connection, space, plan, rows, model)
         if fresh:
             graph.unlink_derived(connection, space, note_id, "semantic")
-            graph.link(connection, space, nearest_links(database, connection, space, model, note_id))
+            graph.link(connection, space, nearest_links(database, connection, space, model, [note_id]))
     if turned & {"title", "body", "topics", "entities"} and entities_of(plan.old) != entities_of(draft):
         graph.unmention(connection, space, note_id)
         graph.mention(connection, space, {note_id: entities_of(draft)})

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 from memora_cli.errors import MemoraError
 from memora_cli.memory.importing import Item, identity
+from memora_cli.memory.kept import Kept
 from memora_cli.memory.linking import Linking, refer
-from memora_cli.memory.restoring import Restoring, restorable
-from memora_cli.memory.writing import BATCH, Added, Prepared, prepare
+from memora_cli.memory.restoring import Restorable, Restoring, restorable
+from memora_cli.memory.writing import BATCH, Added, Prepared, Ready, prepare
 from memora_cli.store import changes, sources
 from memora_cli.store.database import Database
 from memora_cli.text.entities import wiki_links
@@ -36,10 +38,22 @@ class Gone:
     note_id: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Items by what they are and by their place, and what the model made of the drafts."""
+
+    kept: dict[int, Kept]
+    records: dict[int, Restorable]
+    drafts: dict[int, Prepared]
+    errors: dict[int, MemoraError]
+    ready: Ready | None
+
+
 class Intake:
     """One import: what is common to all of its batches, which are one change that is taken back as one.
 
-    `write` writes prepared notes as a part of that change, `embed` gives notes their vectors and says why it could not;
+    `begin` embeds prepared notes, `write` writes them as a part of that change, `embed` gives notes their vectors and
+    says why it could not;
     `into` is the space that exported notes go to, None for the one each came from.
     """
 
@@ -49,12 +63,14 @@ class Intake:
         space: str,
         at: datetime,
         week_start: int,
-        write: Callable[[Sequence[Prepared], changes.Batch], list[Added]],
+        begin: Callable[[Sequence[Prepared]], Ready],
+        write: Callable[[Sequence[Prepared], Ready, changes.Batch], list[Added]],
         embed: Callable[[str, Sequence[int]], str],
         into: str | None = None,
     ) -> None:
         self._database = database
         self._space = space
+        self._begin = begin
         self._write = write
         self._embed = embed
         self._into = into
@@ -67,10 +83,11 @@ class Intake:
         """Why exported notes have no vectors yet."""
 
     def take(self, items: Iterable[Item]) -> Iterator[Taken]:
-        """What became of each item, in order, after its batch is committed; relations are made after the last."""
-        waiting = iter(items)
-        while batch := list(islice(waiting, BATCH)):
-            outcomes = self._take(batch)
+        """What became of each item, in order, after its batch is committed; relations are made after the last.
+
+        While a batch is written, the model reads the next.
+        """
+        for batch, outcomes in self._batches(iter(items)):
             for item, outcome in zip(batch, outcomes, strict=True):
                 if item.page and isinstance(outcome, Added):
                     page = Linking(outcome.id, item.path, item.page.aliases, item.page.targets)
@@ -87,24 +104,45 @@ class Intake:
             for start in range(0, len(ids), BATCH):
                 self.waits = self.waits or self._embed(space, ids[start : start + BATCH])
 
-    def _take(self, batch: Sequence[Item]) -> list[Added | MemoraError]:
-        outcome: dict[int, Added | MemoraError] = {}
-        drafts, records, later = {}, {}, {}
+    def _batches(self, items: Iterator[Item]) -> Iterator[tuple[list[Item], list[Added | MemoraError]]]:
+        with ThreadPoolExecutor(1) as beside:
+            batch = list(islice(items, BATCH))
+            ahead = beside.submit(self._prepare, batch)
+            while batch:
+                ready = ahead.result()
+                following = list(islice(items, BATCH))
+                ahead = beside.submit(self._prepare, following)
+                yield batch, self._take(batch, ready)
+                batch = following
+
+    def _prepare(self, batch: Sequence[Item]) -> _Batch:
+        """What of a batch can be done before the one before it is written."""
+        found = _Batch({}, {}, {}, {}, None)
         for place, item in enumerate(batch):
             try:
-                if item.kept and item.kept.about_notes:
-                    later[place] = item.kept
-                elif item.kept:
-                    outcome[place] = Added(0, created=self._restoring.name(item.kept, self._into))
+                if item.kept:
+                    found.kept[place] = item.kept
                 elif item.record:
-                    records[place] = restorable(item.record, self._into)
+                    found.records[place] = restorable(item.record, self._into)
                 elif item.draft:
-                    drafts[place] = prepare(item.draft)
+                    found.drafts[place] = prepare(item.draft)
             except MemoraError as error:
-                outcome[place] = error
-        outcome |= dict(zip(drafts, self._write(list(drafts.values()), self._change) if drafts else (), strict=True))
-        outcome |= dict(zip(records, self._restoring.write(list(records.values())) if records else (), strict=True))
-        outcome |= {place: Added(0, created=self._restoring.keep(kept, self._into)) for place, kept in later.items()}
+                found.errors[place] = error
+        return replace(found, ready=self._begin(list(found.drafts.values()))) if found.drafts else found
+
+    def _take(self, batch: Sequence[Item], found: _Batch) -> list[Added | MemoraError]:
+        outcome: dict[int, Added | MemoraError] = dict(found.errors)
+        for place, kept in found.kept.items():
+            if not kept.about_notes:
+                outcome[place] = Added(0, created=self._restoring.name(kept, self._into))
+        if found.ready:
+            added = self._write(list(found.drafts.values()), found.ready, self._change)
+            outcome |= dict(zip(found.drafts, added, strict=True))
+        if found.records:
+            outcome |= dict(zip(found.records, self._restoring.write(list(found.records.values())), strict=True))
+        for place, kept in found.kept.items():
+            if kept.about_notes:
+                outcome[place] = Added(0, created=self._restoring.keep(kept, self._into))
         return [outcome[place] for place in range(len(batch))]
 
 

@@ -20,7 +20,7 @@ from memora_cli.memory.near_misses import NearMiss, near_miss
 from memora_cli.memory.neighbours import Neighbourhood, neighbourhood
 from memora_cli.memory.reindexing import embed_waiting
 from memora_cli.memory.suggesting import outdated
-from memora_cli.memory.writing import Added, Prepared, prepare, require, supersede, write
+from memora_cli.memory.writing import Added, Prepared, Ready, embed_fresh, prepare, require, supersede, write
 from memora_cli.models import Reranker, load_reranker
 from memora_cli.retrieve.probe import probe
 from memora_cli.retrieve.source import Source
@@ -139,18 +139,34 @@ class Memory(Changer):
         embed: bool = True,
         force: bool = False,
         change: changes.Batch | None = None,
+        ready: Ready | None = None,
     ) -> list[Added]:
-        embedder, waits = self._embedder(embed)
+        ready = ready or self._ready(prepared, embed=embed, force=force)
+        model = ready.embedder.id if ready.embedder else ""
         added = write(
-            self.database, self.space, prepared, at, embedder, force=force, week_start=self._week, change=change
+            self.database,
+            self.space,
+            prepared,
+            at,
+            model,
+            ready.rows,
+            force=force,
+            week_start=self._week,
+            change=change,
         )
         results = []
-        for one, ready in zip(added, prepared, strict=True):
+        for one, new in zip(added, prepared, strict=True):
             if one.updated:
-                updated = self._edit(one.id, changing.newer_file(ready.draft), at, embedder, ready.file_hash, change)
-                one = replace(one, updated=updated, waits=waits if updated else "")
-            results.append(replace(one, waits=waits) if one.created else one)
+                updated = self._edit(one.id, changing.newer_file(new.draft), at, ready.embedder, new.file_hash, change)
+                one = replace(one, updated=updated, waits=ready.waits if updated else "")
+            results.append(replace(one, waits=ready.waits) if one.created else one)
         return results
+
+    def _ready(self, prepared: Sequence[Prepared], *, embed: bool = True, force: bool = False) -> Ready:
+        """What writing them needs of a model."""
+        embedder, waits = self._embedder(embed)
+        rows = embed_fresh(self.database, self.space, prepared, embedder, force=force) if embedder else {}
+        return Ready(embedder, waits, rows)
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
         """Let one note replace another.
@@ -271,7 +287,8 @@ class Memory(Changer):
             self.space,
             at,
             first_weekday(self.config.week_start, self.config.locale),
-            lambda prepared, change: self._write(prepared, at, embed=embed, change=change),
+            lambda prepared: self._ready(prepared, embed=embed),
+            lambda prepared, ready, change: self._write(prepared, at, ready=ready, change=change),
             self._embed_notes if embed else lambda _space, _ids: "",
             None if into is None else normalise(into),
         )

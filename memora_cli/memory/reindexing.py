@@ -75,6 +75,7 @@ def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: 
         alone = vectors.models(connection, space) in ([], [embedder.id])
         standing = notes.standing(connection, space, note_ids)
         start, done = 0, 0
+        linked: list[int] = []
         for note_id, held in read.items():
             rows = matrix[start : start + len(held)]
             start += len(held)
@@ -88,7 +89,8 @@ def embed_waiting(database: Database, space: str, embedder: Embedder, note_ids: 
             vectors.write(database, connection, space, embedder.id, numbers, rows[fresh], indexed=note_id > 0)
             done += note_id in standing
             if alone and note_id in standing:
-                graph.link(connection, space, nearest_links(database, connection, space, embedder.id, note_id))
+                linked.append(note_id)
+        graph.link(connection, space, nearest_links(database, connection, space, embedder.id, linked))
     return done
 
 
@@ -115,8 +117,7 @@ def _link(database: Database, space: str, model: str) -> Iterator[Batch]:
                 return
             ids = texts.after(connection, space, linked, BATCH)
             of = texts.count_after(connection, space, linked) if of is None else of
-            for note_id in ids:
-                graph.link(connection, space, nearest_links(database, connection, space, model, note_id))
+            graph.link(connection, space, nearest_links(database, connection, space, model, ids))
             marks.put(connection, space, {marks.LINKED: ids[-1] if ids else None})
         yield Batch("links", len(ids), of)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -60,6 +60,15 @@ class Prepared:
     file_hash: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What writing a batch needs of a model: the embedder, why there is none, and the vectors by place in the batch."""
+
+    embedder: Embedder | None
+    waits: str
+    rows: Mapping[int, NDArray[numpy.float32]]
+
+
 def prepare(draft: Draft) -> Prepared:
     """Everything about a note that needs no database. Raises `EmptyNote` and `NoteTooLong`."""
     body, title = normalise(draft.body).strip("\n"), " ".join(normalise(draft.title).split())
@@ -111,12 +120,52 @@ def same_as(connection: Connection, space: str, prepared: Prepared) -> Added | N
     return Added(note_id, created=False, updated=not unchanged)
 
 
+class _Known:
+    """Tells which texts may be there already, so that the database is asked about these only."""
+
+    def __init__(self, connection: Connection, space: str, batch: Sequence[Prepared]) -> None:
+        hashes = {prepared.content_hash for prepared in batch if not prepared.draft.revises}
+        origins = {prepared.draft.source for prepared in batch if prepared.draft.revises}
+        self._hashes, self._sources = sources.known(connection, space, hashes, origins)
+
+    def may_hold(self, prepared: Prepared) -> bool:
+        """Whether a note may hold this text, or come from this file."""
+        if prepared.draft.revises:
+            return prepared.draft.source in self._sources
+        return prepared.content_hash in self._hashes
+
+    def add(self, prepared: Prepared) -> None:
+        """From now on there is a note of it."""
+        self._hashes.add(prepared.content_hash)
+        self._sources.add(prepared.draft.source)
+
+
+def embed_fresh(
+    database: Database, space: str, batch: Sequence[Prepared], embedder: Embedder, *, force: bool = False
+) -> dict[int, NDArray[numpy.float32]]:
+    """The vectors of those of a batch that are not there yet, by their place in it; nothing is written."""
+    with database.read() as connection:
+        known = _Known(connection, space, batch)
+        fresh = [
+            place
+            for place, prepared in enumerate(batch)
+            if force or not known.may_hold(prepared) or same_as(connection, space, prepared) is None
+        ]
+    matrix = embedder.embed([text for place in fresh for text in batch[place].texts])
+    rows, start = {}, 0
+    for place in fresh:
+        rows[place] = matrix[start : start + len(batch[place].texts)]
+        start += len(batch[place].texts)
+    return rows
+
+
 def write(
     database: Database,
     space: str,
     batch: Sequence[Prepared],
     at: datetime,
-    embedder: Embedder | None,
+    model: str,
+    rows: Mapping[int, NDArray[numpy.float32]],
     *,
     force: bool = False,
     week_start: int = 0,
@@ -124,48 +173,70 @@ def write(
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead, and so are changed files.
 
-    It is kept as a change of its own, or as part of `change`. Vectors are computed
-    before the transaction begins, so that other writers need not wait for a model. Raises `NoSuchNote` and
+    It is kept as a change of its own, or as part of `change`. The vectors, `rows` by place in the batch, are of the
+    model with that id and were computed before, so that other writers need not wait for it. Raises `NoSuchNote` and
     `SupersessionRefused`.
     """
-    with database.read() as connection:
-        fresh = [prepared for prepared in batch if force or same_as(connection, space, prepared) is None]
-    matrix = embedder.embed([text for prepared in fresh for text in prepared.texts]) if embedder and fresh else None
-    offsets, start = {}, 0
-    for prepared in fresh:
-        offsets[id(prepared)] = start
-        start += len(prepared.texts)
     with database.write() as connection:
-        results, written = [], []
-        links: list[graph.Link] = []
+        known = _Known(connection, space, batch)
+        results: dict[int, Added] = {}
+        written: dict[int, Prepared] = {}
+        waiting: list[int] = []
+        passages: list[int] = []
+        meant: dict[int, NDArray[numpy.float32]] = {}
         entries: list[changes.Entry] = []
-        for prepared in batch:
-            same = None if force else same_as(connection, space, prepared)
-            if same is not None:
-                results.append(same)
-                entries += _supersede_with_known(connection, space, prepared.draft.supersedes, same.id, at)
-                continue
-            added = _insert(connection, space, prepared, at)
-            results.append(added)
-            entries.append(changes.Entry("add", added.id))
-            entries += supersede(connection, space, prepared.draft.supersedes, added.id, at)
-            if matrix is not None and id(prepared) in offsets and embedder:
-                first = offsets[id(prepared)]
-                rows = matrix[first : first + len(prepared.texts)]
-                links += insert_vectors(database, connection, space, embedder.id, added.id, rows)
-            written.append((added.id, prepared))
-        graph.mention(connection, space, {note_id: entities_of(prepared.draft) for note_id, prepared in written})
-        for note_id, prepared in written:
-            links += connect(connection, space, note_id, prepared.draft, at, week_start)
+
+        def insert() -> None:
+            numbers = notes.next_ids(connection, "note", len(waiting)) if waiting else ()
+            drafted = [
+                row_of(batch[place], None, at, number=number, space=space)
+                for number, place in zip(numbers, waiting, strict=True)
+            ]
+            cut = notes.write(connection, drafted) if drafted else []
+            placed = dict(zip(numbers, waiting, strict=True))
+            passages.extend(passage for passage, note_id in cut if placed[note_id] in rows)
+            for note_id, place in placed.items():
+                results[place] = Added(note_id, created=True)
+                written[note_id] = batch[place]
+                entries.append(changes.Entry("add", note_id))
+                if place in rows:
+                    meant[note_id] = rows[place]
+            waiting.clear()
+
+        for place, prepared in enumerate(batch):
+            if not force and known.may_hold(prepared):
+                insert()
+                same = same_as(connection, space, prepared)
+                if same is not None:
+                    results[place] = same
+                    entries += _supersede_with_known(connection, space, prepared.draft.supersedes, same.id, at)
+                    continue
+            waiting.append(place)
+            known.add(prepared)
+            if prepared.draft.supersedes:
+                insert()
+                entries += supersede(connection, space, prepared.draft.supersedes, results[place].id, at)
+        insert()
+        links: list[graph.Link] = []
+        if meant:
+            vectors.write(database, connection, space, model, passages, _stacked(meant))
+            links += nearest(database, connection, space, model, meant)
+        graph.mention(connection, space, {note_id: entities_of(one.draft) for note_id, one in written.items()})
+        drafts = {note_id: prepared.draft for note_id, prepared in written.items()}
+        links += connect(connection, space, drafts, at, week_start)
         graph.link(connection, space, links)
         if change is None:  # an import knows more names, and makes the references of all its notes at its end
-            pages = [
-                Linking(note_id, prepared.draft.source, (), wiki_links(prepared.draft.body))
-                for note_id, prepared in written
-            ]
+            pages = [Linking(note_id, draft.source, (), wiki_links(draft.body)) for note_id, draft in drafts.items()]
             refer(connection, space, [page for page in pages if page.targets])
         changes.record(connection, space, entries, at, change)
-    return results
+    return [results[place] for place in range(len(batch))]
+
+
+def _stacked(rows: Mapping[int, NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
+    """All rows, one below the other."""
+    import numpy
+
+    return numpy.concatenate(list(rows.values()))
 
 
 def _supersede_with_known(
@@ -213,13 +284,6 @@ def require(connection: Connection, space: str, ids: Sequence[int], as_of: datet
     return found
 
 
-def _insert(connection: Connection, space: str, prepared: Prepared, at: datetime) -> Added:
-    note_id = notes.next_ids(connection, "note", 1)[0]
-    row = row_of(prepared, None, at, number=note_id, space=space)
-    notes.write(connection, [row])
-    return Added(note_id, created=True)
-
-
 def row_of(prepared: Prepared, stored: Note | None, at: datetime, *, number: int = 0, space: str = "") -> notes.Row:
     """The row of a note that is new, or of a stored one with another text."""
     draft = prepared.draft
@@ -241,12 +305,3 @@ def row_of(prepared: Prepared, stored: Note | None, at: datetime, *, number: int
     )
     words = (search_text(draft.title), search_text(" ".join(draft.topics)), search_text(draft.body))
     return notes.Row(note, prepared.content_hash, is_dated(draft), prepared.passages, words, prepared.file_hash)
-
-
-def insert_vectors(
-    database: Database, connection: Connection, space: str, model: str, note_id: int, matrix: NDArray[numpy.float32]
-) -> list[graph.Link]:
-    """Store a note's vectors; the links to the notes that mean nearly the same."""
-    passages = notes.passages_of(connection, space, [note_id])[note_id]
-    vectors.write(database, connection, space, model, [passage.id for passage in passages], matrix)
-    return nearest(database, connection, space, model, note_id, matrix)

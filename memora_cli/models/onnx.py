@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 
 import numpy as np
 import onnxruntime
@@ -15,6 +17,7 @@ from memora_cli.errors import ModelUnusable
 from memora_cli.models.folder import MODEL, REMEDY, TOKENIZER, ModelFolder
 
 MOST_WORKERS = 8
+GROUP = 10  # texts that are sorted by length; a group is begun before the next, which may find no time
 # A token is at most 100 letters (longer words become one unknown token), so nothing past this can reach the window.
 LETTERS_PER_TOKEN = 101
 
@@ -34,20 +37,33 @@ class OnnxModel:
         self._session = _load_session(folder)
         self._inputs = tuple(put.name for put in self._session.get_inputs())
 
-    def run(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """The model's output for each text or pair: shape (len(texts), …), all finite. Raises ModelUnusable."""
+    def run(self, texts: Sequence[Text], seconds: float = inf) -> NDArray[np.float32]:
+        """The model's output for each text or pair: shape (len(texts), …), all finite. Raises ModelUnusable.
+
+        The rows of texts that could not be begun in that many seconds, later ones first, are NaN.
+        """
+        until = time.perf_counter() + seconds
         encodings = self._tokenizer.encode_batch_fast([self._clip(text) for text in texts])
+        order = _longest_first(encodings)
+
+        def forward(place: int) -> NDArray[np.float32] | None:
+            return self._forward(encodings[place]) if time.perf_counter() < until else None
+
         workers = min(_cores(), len(encodings))
         if workers <= 1:
-            rows = [self._forward(encoding) for encoding in encodings]
+            done = [forward(place) for place in order]
         else:
             with ThreadPoolExecutor(workers) as pool:
-                rows = list(pool.map(self._forward, encodings))
-        if not rows:
-            return np.zeros((0,), np.float32)
-        output = np.concatenate(rows)
-        if not np.isfinite(output).all():
+                done = list(pool.map(forward, order))
+        read = [row for row in done if row is not None]
+        if not read:
+            return np.full((len(texts),), np.nan, np.float32)
+        if not all(np.isfinite(row).all() for row in read):
             raise ModelUnusable(f"model {self.folder.name}: it gave numbers that are not finite; {REMEDY}")
+        output = np.full((len(texts), *read[0].shape[1:]), np.nan, np.float32)
+        for place, row in zip(order, done, strict=True):
+            if row is not None:
+                output[place] = row[0]
         return output
 
     def _forward(self, encoding: Encoding) -> NDArray[np.float32]:
@@ -73,6 +89,12 @@ class OnnxModel:
 
     def _clip_one(self, text: str) -> str:
         return text[: self.folder.max_length * LETTERS_PER_TOKEN].encode("utf-8", "replace").decode("utf-8")
+
+
+def _longest_first(encodings: Sequence[Encoding]) -> list[int]:
+    """The places of the texts, group by group, in each the longest first, so that no worker ends long after another."""
+    places = range(len(encodings))
+    return sorted(places, key=lambda place: (place // GROUP, -len(encodings[place].ids)))
 
 
 def _load_tokenizer(folder: ModelFolder) -> Tokenizer:

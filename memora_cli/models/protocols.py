@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # numpy stays out of the light import of this package
@@ -40,8 +41,10 @@ class Reranker(Protocol):
         """Name and content of the model, the same on every machine."""
         ...
 
-    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float32]:
+    def score(self, query: str, passages: Sequence[str], seconds: float = inf) -> NDArray[np.float32]:
         """Logits of shape (len(passages),) in the order given, finite, higher is better; no sigmoid was applied.
+
+        What it did not come to read in that many seconds is NaN; the first passages are read first.
 
         A pair longer than the model's window is cut at the longer of the two. Raises ModelUnusable.
         """

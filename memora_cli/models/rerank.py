@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -20,9 +21,9 @@ class OnnxReranker:
         self._model = OnnxModel(read_folder(folder, "reranker"))
         self.id = self._model.folder.id
 
-    def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float32]:
-        """Logits of shape (len(passages),) in the order given, finite, higher is better. Raises ModelUnusable."""
-        logits = self._model.run([(query, passage) for passage in passages])
+    def score(self, query: str, passages: Sequence[str], seconds: float = inf) -> NDArray[np.float32]:
+        """Logits of shape (len(passages),) in the order given, NaN where there was no time. Raises ModelUnusable."""
+        logits = self._model.run([(query, passage) for passage in passages], seconds)
         if logits.shape != (len(passages),):
             raise ModelUnusable(
                 f"model {self._model.folder.name}: it gives {logits.shape[1:]} numbers a passage, not one; {REMEDY}"

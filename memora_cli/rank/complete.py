@@ -38,6 +38,8 @@ def complete(
     return ordered(
         (
             candidate.with_(superseders=tuple(sorted(above(candidate.note.id, successors) & present)))
+            if candidate.note.id in successors
+            else candidate
             for candidate in found
         ),
         lambda candidate: candidate.fused.value,

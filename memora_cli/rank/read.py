@@ -22,6 +22,8 @@ def dated(note: Note, passage: str, zone: tzinfo | None) -> str:
 
 def best_passage(passages: Sequence[str], words: Sequence[str]) -> int:
     """The place of the passage that holds the most of the words, by their stems, the first of equals."""
+    if len(passages) < 2:
+        return 0
     wanted = {stem(word) for word in words}
     counts = [len(wanted & {stem(token) for token in tokens(passage)}) for passage in passages]
-    return counts.index(max(counts)) if counts else 0
+    return counts.index(max(counts))

@@ -39,7 +39,10 @@ def update(candidates: Sequence[Candidate], words: Collection[str]) -> tuple[Can
                 level = max(levels[newer.note.id], levels[older.note.id] + ABOVE)
                 levels[newer.note.id] = level
                 found[newer.note.id] = Update(older.note.id, *common, level - text)
-    return tuple(candidate.with_(update=found.get(candidate.note.id)) for candidate in candidates)
+    return tuple(
+        candidate.with_(update=found[candidate.note.id]) if candidate.note.id in found else candidate
+        for candidate in candidates
+    )
 
 
 def _text(candidate: Candidate) -> str:

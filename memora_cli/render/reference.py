@@ -25,6 +25,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "entry_floor": "the lowest cosine of a note that the graph starts from; unset, the model's",
         "rerank": "whether the cross-encoder reads the best candidates",
         "rerank_top": "candidates that the cross-encoder reads",
+        "rerank_seconds": "how long it may read; what it did not come to keeps its fused place, and degraded says so",
         "rerank_weight": "share of the cross-encoder in relevance; unset, 0.3 for a question and 0.1 for other words",
         "updates": "whether the newer of two notes that answer alike, but differ, goes first",
         "recency_weight": "what being new adds to a score",

@@ -29,8 +29,9 @@ def semantic(source: Source) -> RankedList:
         except IndexUnavailable as error:
             degraded[Degraded("vectors", f"{error}; every stored vector was compared instead")] = None
             best |= nearest_notes(source, scope, source.settings.strategy_limit)
-    backend = "scan" if degraded else source.database.index.vectors
-    if not degraded and (why := source.database.index.slow(source.connection, source.space, source.model)):
+    index = source.database.index
+    backend = "scan" if degraded else index.vectors_by(source.connection, source.space, source.model)
+    if not degraded and (why := index.slow(source.connection, source.space, source.model)):
         degraded[Degraded("vectors", why)] = None
         backend = "scan"
     found = [

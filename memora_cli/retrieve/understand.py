@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -36,11 +37,12 @@ def understand(
     def frequency(word: str) -> int:
         return database.index.frequency(connection, query.filters.space, word, FREQUENCY_CAP)
 
-    words = query_words(query.text, frequency)
-    if not words:
+    if not query_words(query.text):
         if not query.filters.topics:
             raise EmptyQuery
         return Understood(words=()), ""
+    embedded = _begin(query.text, embedder)
+    words = query_words(query.text, frequency)
     degraded: tuple[Degraded, ...] = ()
     windows: tuple[Window, ...] = ()
     try:
@@ -57,10 +59,10 @@ def understand(
             raise
         degraded += (Degraded("entities", str(error.orig)),)
     entities = tuple(dict.fromkeys(key for key in named if key in known))
-    embedding, model = None, ""
+    embedding: tuple[float, ...] | None = None
+    model = ""
     try:
-        loaded = embedder()
-        embedding, model = tuple(loaded.embed([query.text], query=True)[0].tolist()), loaded.id
+        embedding, model = embedded()
     except Exception as error:  # whatever the model does, words still find notes
         degraded += (Degraded("embedder", str(error) or type(error).__name__),)
     understood = Understood(
@@ -73,3 +75,23 @@ def understand(
         degraded=degraded,
     )
     return understood, model
+
+
+def _begin(text: str, embedder: Callable[[], Embedder]) -> Callable[[], tuple[tuple[float, ...], str]]:
+    """Let the model embed beside what else is done; the call that is returned waits for the vector and its model's id.
+
+    It raises whatever the model did.
+    """
+    try:
+        loaded = embedder()
+    except Exception as error:
+        failed = error
+
+        def fail() -> tuple[tuple[float, ...], str]:
+            raise failed
+
+        return fail
+    with_thread = ThreadPoolExecutor(1)
+    future = with_thread.submit(loaded.embed, [text], query=True)
+    with_thread.shutdown(wait=False)
+    return lambda: (tuple(future.result()[0].tolist()), loaded.id)

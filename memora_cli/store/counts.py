@@ -7,12 +7,14 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, Connection, func, select
 
 from memora_cli.store.conditions import in_space, stale
+from memora_cli.store.remembered import remembered
 from memora_cli.store.schema import notes, passages, topics
 
 
 def total(connection: Connection, space: str, as_of: datetime | None = None) -> int:
     """How many notes the space holds, or held at a moment."""
-    return int(connection.execute(select(func.count()).select_from(notes).where(in_space(space, as_of))).scalar_one())
+    count = select(func.count()).select_from(notes).where(in_space(space, as_of))
+    return remembered(connection, ("total", space, as_of), lambda: int(connection.execute(count).scalar_one()))
 
 
 def counts(connection: Connection, space: str) -> dict[str, int]:

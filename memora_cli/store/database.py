@@ -69,6 +69,14 @@ class Index(Protocol):
     def drifted(self, connection: Connection) -> list[str]:
         """Where the indexes of any space say something else than the tables behind them, a line each."""
 
+    def nearest_many(
+        self, connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        """What `nearest` gives of all of the space, for each row of the matrix."""
+
+    def vectors_by(self, connection: Connection, space: str, model: str) -> str:
+        """What looks up the vectors of that space and model, for people."""
+
     def slow(self, connection: Connection, space: str, model: str) -> str:
         """Why `nearest` must compare every vector although it could be asked; empty when it need not."""
 

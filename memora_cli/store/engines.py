@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-from sqlalchemy import Engine, QueuePool
-from sqlalchemy.pool import NullPool, Pool
+from sqlalchemy import Engine
 
 MOST = 4
 
@@ -19,16 +18,8 @@ def keep() -> None:
     _kept = OrderedDict()
 
 
-def pool() -> type[Pool]:
-    """What an engine does with a connection that is done with: close it, or keep it for the next command."""
-    return NullPool if _kept is None else QueuePool
-
-
 def obtain(key: Hashable, make: Callable[[], Engine]) -> Engine:
-    """The engine that is open for this key, else a new one, which is not kept without a key.
-
-    The key tells one database from all others, also from one that took its place.
-    """
+    """The engine that is open for this key, else a new one, which is not kept without a key."""
     if _kept is None or key is None:
         return make()
     engine = _kept.pop(key, None) or make()

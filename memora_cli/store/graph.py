@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, delete, func, insert, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select
 
 from memora_cli.store.conditions import alive, in_space, with_ids
 from memora_cli.store.notes import next_ids
@@ -149,58 +149,64 @@ def edges(
     may be asked from either end.
     Entity edges have weight 1.0 between the only two holders, damped by the square root of the holders beyond that.
     """
-    found = []
-    rows = connection.execute(
-        select(links).where(
-            links.c.space == space, or_(links.c.source_id.in_(note_ids), links.c.target_id.in_(note_ids))
-        )
-    )
-    wanted = set(note_ids)
-    for row in rows:
-        if row.source_id in wanted:
-            found.append(Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight))
-        if row.target_id in wanted:
-            found.append(Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight))
+    found: list[Edge] = []
+    here = links.c.space == space  # two look-ups by an index; one for either end would read all of the space
+    found += [
+        Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight)
+        for row in connection.execute(select(links).where(here, links.c.source_id.in_(note_ids)))
+    ]
+    found += [
+        Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight)
+        for row in connection.execute(select(links).where(here, links.c.target_id.in_(note_ids)))
+    ]
     others = {edge.target for edge in found}
-    here = set(connection.execute(select(notes.c.number).where(with_ids(space, others, as_of))).scalars())
-    found = [edge for edge in found if edge.target in here]
+    there = set(connection.execute(select(notes.c.number).where(with_ids(space, others, as_of))).scalars())
+    found = [edge for edge in found if edge.target in there]
     return found + _shared(connection, space, note_ids, hub, as_of) if hub >= 2 else found
 
 
 def _shared(
     connection: Connection, space: str, note_ids: Collection[int], hub: int, as_of: datetime | None
 ) -> list[Edge]:
-    """The edges from these notes to others that mention the same entity."""
-    this, other = notes.alias("this"), notes.alias("other")
-    mentioned, shared = mentions.alias("mentioned"), mentions.alias("shared")
-
-    def holding(note: FromClause, mention: FromClause) -> ColumnElement[bool]:
-        return and_(note.c.space == mention.c.space, note.c.id == mention.c.note_id, alive(as_of, note))
-
-    theirs = (
-        select(mentioned.c.entity_id)
-        .join(this, holding(this, mentioned))
-        .where(mentioned.c.space == space, this.c.number.in_(note_ids))
+    """The edges from these notes to others that mention the same entity; each step reads a set, and at most `hub`."""
+    holding = and_(notes.c.space == mentions.c.space, notes.c.id == mentions.c.note_id)
+    here = connection.execute(select(notes.c.id, notes.c.number).where(with_ids(space, note_ids, as_of)))
+    numbers = {row.id: row.number for row in here}
+    rows = connection.execute(
+        select(mentions.c.note_id, mentions.c.entity_id).where(
+            mentions.c.space == space, mentions.c.note_id.in_(numbers)
+        )
     )
-    held = (
-        select(shared.c.entity_id, func.count().label("notes"))
-        .join(other, holding(other, shared))
-        .where(shared.c.space == space, shared.c.entity_id.in_(theirs))
-        .group_by(shared.c.entity_id)
-        .having(func.count().between(2, hub))
+    mentioned = [(numbers[note_id], entity_id) for note_id, entity_id in rows]
+    of_entity = and_(mentions.c.space == entities.c.space, mentions.c.entity_id == entities.c.id)
+    some = (
+        select(mentions.c.note_id)
+        .join(notes, holding)
+        .where(of_entity, alive(as_of))
+        .limit(hub + 1)
+        .correlate(entities)
         .subquery()
     )
-    rows = connection.execute(
-        select(this.c.number, other.c.number.label("other"), entities.c.name, held.c.notes)
-        .select_from(this)
-        .join(mentioned, holding(this, mentioned))
-        .join(held, held.c.entity_id == mentioned.c.entity_id)
-        .join(shared, and_(shared.c.space == mentioned.c.space, shared.c.entity_id == mentioned.c.entity_id))
-        .join(other, holding(other, shared))
-        .join(entities, and_(entities.c.space == mentioned.c.space, entities.c.id == mentioned.c.entity_id))
-        .where(this.c.space == space, this.c.number.in_(note_ids), other.c.number != this.c.number)
+    counted = connection.execute(
+        select(
+            entities.c.id, entities.c.name, select(func.count()).select_from(some).scalar_subquery().label("notes")
+        ).where(entities.c.space == space, entities.c.id.in_({entity_id for _, entity_id in mentioned}))
     )
-    return [Edge(row.number, row.other, "entity", row.name, (row.notes - 1) ** -0.5) for row in rows]
+    named = {row.id: (row.name, (row.notes - 1) ** -0.5) for row in counted if 2 <= row.notes <= hub}
+    holders: dict[int, list[int]] = defaultdict(list)
+    for entity_id, number in connection.execute(
+        select(mentions.c.entity_id, notes.c.number)
+        .join(notes, holding)
+        .where(mentions.c.space == space, mentions.c.entity_id.in_(named), alive(as_of))
+    ):
+        holders[entity_id].append(number)
+    return [
+        Edge(number, other, "entity", *named[entity_id])
+        for number, entity_id in mentioned
+        if entity_id in named
+        for other in holders[entity_id]
+        if other != number
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +316,12 @@ def wait_for(connection: Connection, space: str, note_id: int, relation: str, ta
     connection.execute(delete(pending_links).where(here, pending_links.c.relation == relation))
     for target in targets:
         link_pending(connection, space, note_id, relation, target)
+
+
+def awaited(connection: Connection, space: str, titles: Collection[str]) -> set[str]:
+    """Those of the folded titles that a link waits for."""
+    here = and_(pending_links.c.space == space, pending_links.c.target.in_(titles))
+    return set(connection.execute(select(pending_links.c.target).where(here)).scalars())
 
 
 def resolve_pending(connection: Connection, space: str, note_id: int, titles: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from sqlalchemy import ColumnElement, Connection, and_, func, insert, select, update
 
 from memora_cli.store.conditions import in_space, matching, replacements, stale, with_ids
+from memora_cli.store.remembered import remembered
 from memora_cli.store.schema import counters, keywords, notes, passages, topics
 from memora_cli.values import Filters, Note
 
@@ -138,7 +139,8 @@ def forgotten(space: str) -> ColumnElement[bool]:
 
 def any_forgotten(connection: Connection, space: str) -> bool:
     """Whether any note of the space is in the trash."""
-    return connection.execute(select(notes.c.id).where(forgotten(space)).limit(1)).first() is not None
+    some = select(notes.c.id).where(forgotten(space)).limit(1)
+    return remembered(connection, ("forgotten", space), lambda: connection.execute(some).first() is not None)
 
 
 def past_texts(connection: Connection, space: str, row_ids: Collection[int]) -> dict[int, Note]:

@@ -285,6 +285,16 @@ class PostgresIndex:
         """Nothing: the server's own triggers and keys hold them together."""
         return []
 
+    def nearest_many(
+        self, connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        """One look-up for each row."""
+        return [self.nearest(connection, space, model, row, None, limit) for row in matrix]
+
+    def vectors_by(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's
+        """By pgvector."""
+        return self.vectors
+
     def slow(self, connection: Connection, space: str, model: str) -> str:
         """Without an HNSW index the server compares every vector."""
         state = _state(connection, space, model)

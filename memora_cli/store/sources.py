@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlalchemy import Connection, func, select
 
 from memora_cli.store.conditions import stale
@@ -14,6 +16,16 @@ def find_text(connection: Connection, space: str, content_hash: str, source: str
     if source:
         condition &= notes.c.source == source
     return connection.execute(select(func.max(notes.c.id)).where(condition)).scalar()
+
+
+def known(
+    connection: Connection, space: str, hashes: Collection[str], sources: Collection[str]
+) -> tuple[set[str], set[str]]:
+    """Those of the texts, by their hashes, and of the sources that a note of the space has."""
+    here = (notes.c.space == space) & notes.c.deleted_at.is_(None)
+    texts = connection.execute(select(notes.c.content_hash).where(here, notes.c.content_hash.in_(hashes))).scalars()
+    origins = connection.execute(select(notes.c.source).where(here, notes.c.source.in_(sources))).scalars()
+    return set(texts), set(origins)
 
 
 def newest(connection: Connection, space: str, source: str) -> tuple[int, str, str] | None:

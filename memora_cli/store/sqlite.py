@@ -6,9 +6,10 @@ import glob
 import importlib.util
 import os
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 from urllib.parse import quote
 
@@ -18,10 +19,11 @@ from sqlalchemy import (
     create_engine,
     event,
 )
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, DisconnectionError
+from sqlalchemy.pool import NullPool, QueuePool
 
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, Usage
-from memora_cli.store import engines, schema
+from memora_cli.store import engines, remembered, schema, sqlite_plans
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import backup, migrate
 from memora_cli.store.sqlite_index import SqliteIndex
@@ -39,7 +41,11 @@ PRAGMAS = (
     "PRAGMA secure_delete=ON",
     "PRAGMA trusted_schema=OFF",
     "PRAGMA cell_size_check=ON",
+    "PRAGMA cache_size=-32768",  # kibibytes
 )
+
+
+KEPT = MappingProxyType({"poolclass": QueuePool, "pool_size": 1, "max_overflow": -1})
 
 
 def driver() -> ModuleType:
@@ -98,42 +104,41 @@ def open_database(address: str) -> Database:
     """Open the file; see `database.open_database`."""
     path = path_of(address)
     readable_only = _inspect(path)
-    identity = None if readable_only else _identity(path)
-    engine = engines.obtain(identity and (str(path.absolute()), identity), lambda: _engine(path, readable_only))
+    key = None if readable_only else path.absolute()
+    engine = engines.obtain(key, lambda: _engine(path, readable_only))
     database = SqliteDatabase(str(path), engine, SqliteIndex(), lambda error: _translate(error, path))
     if not readable_only:
         _create(database, path)
     return database
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file is at a path, None for none: another may come in its place while this one is open."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _engine(path: Path, readable_only: bool) -> Engine:
     module = driver()
-    engine = create_engine(
-        "sqlite://", module=module, creator=lambda: _connect(module, path, readable_only), poolclass=engines.pool()
-    )
+    # One connection stays open, with the pages it has read; others come and go. What may only be read may be replaced.
+    kept: Mapping[str, Any] = {"poolclass": NullPool} if readable_only else KEPT
+    engine = create_engine("sqlite://", module=module, creator=lambda: _connect(module, path, readable_only), **kept)
 
     @event.listens_for(engine, "connect")
-    def configure(connection: Any, _record: Any) -> None:
+    def configure(connection: Any, record: Any) -> None:
+        record.info["file"] = _identity(path)
         connection.isolation_level = None
         load_extension(connection)
         for pragma in PRAGMAS:
             if not (readable_only and "journal_mode" in pragma):
                 connection.execute(pragma)
 
+    @event.listens_for(engine, "checkout")
+    def check(_connection: Any, record: Any, _proxy: Any) -> None:
+        if record.info["file"] != _identity(path):
+            raise DisconnectionError("another file has taken its place")
+
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         if not connection.get_execution_options().get("memora_write", False):
             connection.exec_driver_sql("BEGIN")
+            remembered.begin(connection)
             return
+        remembered.forget(connection)
         connection.info["turn"] = Turn(path.parent, BUSY_MILLISECONDS / 1000)
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -151,6 +156,15 @@ def _engine(path: Path, readable_only: bool) -> Engine:
     return engine
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file the path leads to; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def path_of(address: str) -> Path:
     """The file of a path or a sqlite:/// URL. Raises `Usage`."""
     if address.startswith("sqlite:") and not address.startswith("sqlite:///"):
@@ -164,9 +178,9 @@ def path_of(address: str) -> Path:
 def _connect(module: ModuleType, path: Path, readable_only: bool) -> Any:
     """A connection; to what may not be written one that takes no lock, unless a writer left a log beside it."""
     if not readable_only:
-        return module.connect(str(path), timeout=0)
+        return module.connect(str(path), timeout=0, check_same_thread=False)
     mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "mode=ro&immutable=1"
-    return module.connect(f"file:{quote(str(path.absolute()))}?{mode}", timeout=0, uri=True)
+    return module.connect(f"file:{quote(str(path.absolute()))}?{mode}", timeout=0, uri=True, check_same_thread=False)
 
 
 def _inspect(path: Path) -> bool:
@@ -254,6 +268,7 @@ def _create(database: Database, path: Path) -> None:
         if version:
             backup(driver(), path, version)
             migrate(connection, version)
+            sqlite_plans.state(connection)
             connection.exec_driver_sql(f"PRAGMA user_version={schema.VERSION}")
             return
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one():
@@ -262,6 +277,7 @@ def _create(database: Database, path: Path) -> None:
             )
         schema.metadata.create_all(connection)
         database.index.create(connection)
+        sqlite_plans.state(connection)
         connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
         connection.exec_driver_sql(f"PRAGMA user_version={schema.VERSION}")
     os.chmod(database.address, 0o600)  # noqa: PTH101  # a path string, and SQLite makes its own files like it

@@ -20,8 +20,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from memora_cli.store import schema
+from memora_cli.store import schema, signs, sqlite_plans
 from memora_cli.store.database import IndexUnavailable
+from memora_cli.store.remembered import remembered
+from memora_cli.store.sqlite_vectors import held, nearest_by_product, nearest_by_signs, owners_of
 
 if TYPE_CHECKING:
     import numpy
@@ -31,6 +33,7 @@ KEYWORD_TABLE = """CREATE VIRTUAL TABLE keywords_fts USING fts5(
   title, topics, body, content='keywords', content_rowid='note_id',
   tokenize="porter unicode61 remove_diacritics 2 categories 'L* N* M* Co'")"""
 CHUNK = 1024  # vectors that vec0 makes room for at once
+SCANNED = 20_000  # vectors that are all compared, by vec0; of more the nearest are looked for by their signs first
 SECURE_DELETE_SINCE = (3, 42, 0)
 KEYWORD_TRIGGERS = (
     """CREATE TRIGGER keywords_insert AFTER INSERT ON keywords BEGIN
@@ -58,7 +61,7 @@ class SqliteIndex:
 
     keyword = "fts5"
     vectors = "sqlite-vec"
-    passages_per_note = 4
+    passages_per_note = 2  # more cost more, and where they are of too few notes they are asked for again
     most_nearest = 4096  # sqlite-vec answers no larger k
 
     def create(self, connection: Connection) -> None:
@@ -83,6 +86,7 @@ class SqliteIndex:
         if _table_exists(connection, "keywords_fts"):
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts) VALUES('rebuild')")
         self._refill(connection, space, model)
+        sqlite_plans.state(connection)
 
     def _refill(self, connection: Connection, space: str, model: str) -> None:
         """Make a vec0 table anew from the stored vectors."""
@@ -93,11 +97,18 @@ class SqliteIndex:
             .where(schema.vectors.c.space == space, schema.vectors.c.model == model)
             .limit(1)
         ).scalar()
-        if dimension:
+        if dimension and held(connection, space, model) > SCANNED:
+            signs.fill(connection, space, model)
+        elif dimension:
             _fill_vectors(connection, _vector_table(space, model), space, model, dimension)
 
     def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
+        return remembered(
+            connection, ("frequency", space, word, cap), lambda: self._frequency(connection, space, word, cap)
+        )
+
+    def _frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         index, notes = table("keywords_fts", column("rowid")), schema.notes
         held = (
             select(notes.c.id)
@@ -142,9 +153,17 @@ class SqliteIndex:
     ) -> None:
         """Add to the vec0 table; without the extension the vectors are only stored, and scanned until a rebuild."""
         name = _vector_table(space, model)
+        if signs.hold(connection, space, model):
+            signs.add(connection, space, model, rows)
+            return
         try:
             if _table_exists(connection, name):
                 connection.exec_driver_sql(f"INSERT INTO {name}(passage_id, embedding) VALUES (?, ?)", list(rows))
+                slots = connection.exec_driver_sql(f"SELECT count(*) FROM {name}_chunks").scalar_one() * CHUNK
+                if slots > SCANNED and held(connection, space, model) > SCANNED:
+                    self._refill(connection, space, model)
+            elif held(connection, space, model) > SCANNED:
+                signs.fill(connection, space, model)
             else:
                 _fill_vectors(connection, name, space, model, dimension)
         except OperationalError as error:
@@ -156,6 +175,9 @@ class SqliteIndex:
         """Delete from the vec0 tables; one that has become mostly holes is made anew, as vec0 fills none again."""
         for model in models:
             name = _vector_table(space, model)
+            if ids and signs.hold(connection, space, model):
+                signs.remove(connection, space, model, ids)
+                continue
             if not ids or not _table_exists(connection, name):
                 continue
             try:
@@ -183,8 +205,9 @@ class SqliteIndex:
         return ""
 
     def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
-        """Drop the vec0 table; False where the extension that could is missing."""
+        """Drop the vec0 table and the signs; False where the extension that could is missing."""
         name = _vector_table(space, model)
+        signs.drop(connection, space, model)
         try:
             connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
         except DBAPIError as error:
@@ -203,8 +226,11 @@ class SqliteIndex:
         where: ColumnElement[bool] | None,
         limit: int,
     ) -> list[tuple[int, int, float]]:
-        """By vec0; cosine is 1 − its distance."""
+        """By vec0, cosine is 1 − its distance; where there are very many, by signs and then exactly."""
         name = _vector_table(space, model)
+        if signs.hold(connection, space, model):
+            loaded = signs.load(connection, space, model)
+            return nearest_by_signs(connection, loaded, space, model, vector, where, limit)
         index = table(name, column("passage_id"), column("distance"))
         passages, notes = schema.passages, schema.notes
         statement = (
@@ -226,13 +252,21 @@ class SqliteIndex:
         except DBAPIError as error:
             raise IndexUnavailable(f"the vector index cannot be read ({error.orig})") from error
         found = {row.passage_id: 1.0 - row.distance for row in rows}
-        held = connection.execute(
-            select(passages.c.id, notes.c.number)
-            .join(notes, (notes.c.space == passages.c.space) & (notes.c.id == passages.c.note_id))
-            .where(passages.c.space == space, passages.c.id.in_(found))
-        )
-        owners = {row.id: row.number for row in held}
+        owners = owners_of(connection, passages.c.space == space, list(found))
         return [(passage, owners[passage], cosine) for passage, cosine in found.items() if passage in owners]
+
+    def nearest_many(
+        self, connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
+    ) -> list[list[tuple[int, int, float]]]:
+        """By signs, or by one product with all stored vectors, which is far less than a look-up for each row."""
+        if signs.hold(connection, space, model):
+            loaded = signs.load(connection, space, model)
+            return [nearest_by_signs(connection, loaded, space, model, row, None, limit) for row in matrix]
+        return nearest_by_product(connection, space, model, matrix, limit)
+
+    def vectors_by(self, connection: Connection, space: str, model: str) -> str:
+        """By vec0, or by signs."""
+        return "signs" if signs.hold(connection, space, model) else self.vectors
 
 
 def drifted(connection: Connection) -> list[str]:
@@ -243,6 +277,10 @@ def drifted(connection: Connection) -> list[str]:
     held = select(schema.vectors.c.space, schema.vectors.c.model).distinct()
     for space, model in connection.execute(held).all():
         name = _vector_table(space, model)
+        if signs.hold(connection, space, model):
+            if wrong := signs.differences(connection, space, model):
+                found.append(f"the vector index of space {space} differs from its vectors in {wrong} places")
+            continue
         if not _table_exists(connection, name):
             found.append(f"there is no vector index for space {space}")
             continue

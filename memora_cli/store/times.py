@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
@@ -47,19 +48,26 @@ def events(
     return found
 
 
+def mention_new(connection: Connection, space: str, found: Mapping[int, Sequence[Window]]) -> None:
+    """Record the closed spans of time that the texts of new notes mention, by note."""
+    rows = [row for note_id, windows in found.items() for row in _rows(space, note_id, windows)]
+    if rows:
+        connection.execute(insert(mentioned_times), rows)
+
+
+def _rows(space: str, note_id: int, windows: Sequence[Window]) -> list[dict[str, Any]]:
+    spans = dict.fromkeys((window.start, window.end) for window in windows if window.start and window.end)
+    return [
+        {"space": space, "note_id": note_id, "position": position, "start": start, "end": end}
+        for position, (start, end) in enumerate(spans)
+    ]
+
+
 def mention(connection: Connection, space: str, note_id: int, windows: Sequence[Window]) -> None:
     """Record the closed spans of time that a note's text mentions, in the place of those it mentioned before."""
     here = (mentioned_times.c.space == space) & (mentioned_times.c.note_id == note_id)
     connection.execute(delete(mentioned_times).where(here))
-    spans = dict.fromkeys((window.start, window.end) for window in windows if window.start and window.end)
-    if spans:
-        connection.execute(
-            insert(mentioned_times),
-            [
-                {"space": space, "note_id": note_id, "position": position, "start": start, "end": end}
-                for position, (start, end) in enumerate(spans)
-            ],
-        )
+    mention_new(connection, space, {note_id: windows})
 
 
 def mentions(space: str, window: Window) -> ColumnElement[bool]:

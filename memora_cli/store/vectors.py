@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
 from memora_cli.store.database import Database
+from memora_cli.store.remembered import remembered
 from memora_cli.store.schema import notes, passages, vectors
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def _lacks_vector(space: str, model: str, *, past: bool = False) -> ColumnElemen
 def waiting(connection: Connection, space: str, model: str) -> int:
     """How many notes have a passage without a vector of that model."""
     count = select(func.count(func.distinct(passages.c.note_id))).where(_lacks_vector(space, model))
-    return int(connection.execute(count).scalar_one())
+    return remembered(connection, ("waiting", space, model), lambda: int(connection.execute(count).scalar_one()))
 
 
 def any_of(connection: Connection, space: str, model: str) -> bool:
@@ -158,6 +159,10 @@ def lacking(connection: Connection, space: str, model: str, limit: int, *, past:
 
 def models(connection: Connection, space: str) -> list[str]:
     """The ids of the models that have vectors in the space, in order; a few look-ups in the index, however many."""
+    return remembered(connection, ("models", space), lambda: _models(connection, space))
+
+
+def _models(connection: Connection, space: str) -> list[str]:
     found: list[str] = []
     here = vectors.c.space == space
     while True:

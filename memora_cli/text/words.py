@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -176,6 +177,7 @@ def query_words(text: str, frequency: Callable[[str], int] | None = None, limit:
     return tuple(words[at] for at in sorted(order[:limit]))
 
 
+@functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """A folded word without its English plural, -ed, -ing and final y, as Porter's first step has it."""
     if len(word) < 3 or not word.isascii():

@@ -66,6 +66,7 @@ class Settings:
     entry_floor: float | None = None
     rerank: bool = True
     rerank_top: int = 20
+    rerank_seconds: float = 10.0
     rerank_weight: float | None = None
     updates: bool = True
     recency_weight: float = 0.05
