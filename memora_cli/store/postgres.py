@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from memora_cli.config import masked
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, MemoraError, Usage
-from memora_cli.store import schema
+from memora_cli.store import postgres_vectors, schema
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import migrate
 from memora_cli.store.postgres_index import PostgresIndex
@@ -43,12 +43,12 @@ class PostgresDatabase(Database):
 
         with self.read() as connection:
             server = connection.exec_driver_sql("SHOW server_version").scalar_one()
-            vector = PostgresIndex.extension(connection)
+            vector = postgres_vectors.version(connection)
         return f"psycopg {psycopg.__version__}, PostgreSQL {server}" + (f", pgvector {vector}" if vector else "")
 
     def size(self) -> int:
         """Bytes of the tables and their indexes."""
-        names = [*schema.metadata.tables, PostgresIndex.vector_table]
+        names = [*schema.metadata.tables, postgres_vectors.TABLE]
         with self.read() as connection:
             rows = connection.exec_driver_sql(
                 "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) FROM unnest(%s::text[]) AS name",
@@ -117,7 +117,10 @@ def _url(address: str) -> URL:
 
 def _version(connection: Connection, address: str) -> int | None:
     """The schema version, None where there are no tables. Refuses what is none of memora's, and what is newer."""
-    there = connection.exec_driver_sql("SELECT to_regclass('counters'), to_regclass('notes')").one()
+    # From a table, as the server looks at what others made since this transaction began when it opens one.
+    there = connection.exec_driver_sql(
+        "SELECT to_regclass('counters'), to_regclass('notes') FROM pg_class WHERE oid = 'pg_class'::regclass"
+    ).one()
     if there == (None, None):
         return None
     counters = schema.counters
