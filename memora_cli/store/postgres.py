@@ -21,14 +21,15 @@ from memora_cli.store.postgres_index import PostgresIndex
 BUSY_SECONDS = 30
 CONNECT_SECONDS = 10
 CREATION_LOCK = 0x6D656D6F  # held while the tables are made; "memo"
-SCHEMA_VERSION = "schema version"  # the counter that tells it, and whose row every writer locks first
+WRITING_LOCK = 0x6D656D77  # held by the one who writes; "memw"
+SCHEMA_VERSION = "schema version"  # the counter that tells it
 
 # `SET LOCAL`, never a session's setting: a connection may be a pooler's, or one of several that Citus opens.
 READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off"
-# Writers come one after another, as on SQLite; each statement after the lock sees all that was written before.
+# Writers come one after another, as on SQLite, in the order in which they asked, which a row's lock would not keep;
+# each statement after the lock sees all that was written before.
 WRITING = (
-    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL jit = off; "
-    f"SELECT value FROM counters WHERE space = '' AND name = '{SCHEMA_VERSION}' FOR UPDATE"
+    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL jit = off; SELECT pg_advisory_xact_lock({WRITING_LOCK})"
 )
 
 
