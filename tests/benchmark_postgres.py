@@ -1,19 +1,19 @@
 """Measures what the README states of PostgreSQL: `python tests/benchmark_postgres.py [PART]...`.
 
-The parts are `clients`, `kills`, `vectors` and `ranking`; all of them if none is named.
-The server is the one that the tests start, or that MEMORA_TEST_POSTGRES names; `kills` needs the first. `ranking` reads
-the notes of `MEMORA_SHARED/eval`, and is left out where that folder is not.
+The parts are `clients`, `vectors` and `ranking`; all of them if none is named.
+The server is the one that the tests start, or that MEMORA_TEST_POSTGRES names. `ranking` reads the notes of
+`MEMORA_SHARED/eval`, and is left out where that folder is not; SETS names its folders.
 """
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import random
 import statistics
 import sys
-import threading
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,14 +22,12 @@ from fakes import open_at, with_fakes
 from postgres_server import Server, launch
 
 from memora_cli.config import load
-from memora_cli.errors import MemoraError
 from memora_cli.memory import Memory
 from memora_cli.store import health
-from memora_cli.values import Draft, Filters, Query
+from memora_cli.values import Draft, Filters, Floors, Query
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CLIENTS, OPERATIONS = 50, 20
-KILLS = 20
 PASSAGES, DIMENSION = int(os.environ.get("PASSAGES", "100000")), 384
 QUERIES = int(os.environ.get("QUERIES", "200"))
 
@@ -47,97 +45,66 @@ def clients(server: Server) -> None:
     """Many people who add, edit, supersede, pin and search at once: nothing fails, nothing is lost."""
     address = server.address(server.create())
     open_at(address).close()
-    times: list[float] = []
-    errors: list[str] = []
-    added: list[int] = []
-    edited: list[tuple[int, str]] = []
-
-    def client(number: int) -> None:
-        chance = random.Random(number)
-        mine: list[int] = []
-        with open_at(address) as memory:
-            with_fakes(memory)
-            for turn in range(OPERATIONS):
-                what = chance.choice(["add", "add", "search", "edit", "supersede", "pin"]) if len(mine) > 1 else "add"
-                start = time.perf_counter()
-                try:
-                    if what == "add":
-                        mine.append(memory.add(Draft(f"client {number} says {turn} on {chance.random()}"), NOW).id)
-                    elif what == "search":
-                        search(memory, f"client {chance.randrange(CLIENTS)} says", rerank=False)
-                    elif what == "edit":
-                        text = f"client {number} changed it in turn {turn}"
-                        memory.edit(mine[-1], lambda draft, text=text: replace(draft, body=text), NOW)
-                        edited.append((mine[-1], text))
-                    elif what == "supersede":
-                        memory.supersede(mine[0], mine[-1], NOW)
-                    else:
-                        memory.pin([mine[-1]], NOW, pinned=True)
-                except Exception as error:  # each is counted and told
-                    errors.append(f"{what}: {error!r}"[:200])
-                times.append(time.perf_counter() - start)
-        added.extend(mine)
-
-    threads = [threading.Thread(target=client, args=(number,)) for number in range(CLIENTS)]
     start = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    # Processes, as people have them: threads of one program would wait for each other in Python.
+    with multiprocessing.get_context("fork").Pool(CLIENTS) as pool:
+        done = pool.starmap(client, [(address, number) for number in range(CLIENTS)], chunksize=1)
     whole = time.perf_counter() - start
+    times = sorted(seconds for one in done for seconds in one.times)
+    errors = [error for one in done for error in one.errors]
     with open_at(address) as memory:
         held = {note.id: note.body for note in memory.notes(Filters(memory.space))}
         with memory.database.read() as connection:
             loose = health.loose(connection)
-    lost = len(set(added) - set(held)) + sum(held[number] != text for number, text in dict(edited).items())
+    added = {number for one in done for number in one.added}
+    edited = {number: text for one in done for number, text in one.edited.items()}
+    lost = len(added - set(held)) + sum(held[number] != text for number, text in edited.items())
     row("errors", f"{len(errors)} of {len(times)}", "0")
     row("notes or edits lost, rows that hang loose", f"{lost}, {len(loose)}", "0, 0")
-    row("p95 of an operation", f"{statistics.quantiles(times, n=20)[-1]:.2f} s, all in {whole:.0f} s", "-")
+    p50, p95 = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+    row("p50, p95 of an operation", f"{p50:.2f} s, {p95:.2f} s, all in {whole:.0f} s", "-")
     for error in errors[:3]:
         print(error)
 
 
-def kills() -> None:
-    """The server is stopped at once at random moments of an import: what was acknowledged is there, nothing by half."""
-    server = launch(durable=True)
-    chance = random.Random(7)
-    try:
-        address = server.address(server.create())
-        acknowledged: list[int] = []
-        stopped, odd = 0, 0
-        for turn in range(KILLS):
-            ended = threading.Event()
+@dataclass
+class Client:
+    """What one person did: seconds of each operation, and what must be there afterwards."""
 
-            def work(turn: int = turn, ended: threading.Event = ended) -> None:
-                try:
-                    with open_at(address) as memory:
-                        with_fakes(memory)
-                        drafts = ((str(n), Draft(f"turn {turn} note {n}: a text")) for n in range(100_000))
-                        for _, outcome in memory.import_all(drafts, NOW):
-                            if not isinstance(outcome, MemoraError):
-                                acknowledged.append(outcome.id)
-                except MemoraError as error:
-                    nonlocal stopped, odd
-                    stopped += 1
-                    odd += error.exit_code != 4
-                ended.set()
+    times: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    added: list[int] = field(default_factory=list)
+    edited: dict[int, str] = field(default_factory=dict)
 
-            thread = threading.Thread(target=work)
-            thread.start()
-            time.sleep(1.0 + 3.0 * chance.random())
-            server.control("-m", "immediate", "stop")
-            ended.wait(60)
-            thread.join(60)
-            server.start()
-        with open_at(address) as memory:
-            held = {note.id for note in memory.notes(Filters(memory.space))}
-            with memory.database.read() as connection:
-                loose = health.loose(connection)
-        row("stops that ended the import, with another code than 4", f"{stopped} of {KILLS}, {odd}", f"{KILLS}, 0")
-        row("acknowledged notes", str(len(acknowledged)), "-")
-        row("of these lost, rows that hang loose", f"{len(set(acknowledged) - held)}, {len(loose)}", "0, 0")
-    finally:
-        server.close()
+
+def client(address: str, number: int) -> Client:
+    """One person's operations, in a process of its own."""
+    chance = random.Random(number)
+    done = Client()
+    with open_at(address) as memory:
+        with_fakes(memory)
+        for turn in range(OPERATIONS):
+            known = len(done.added) > 1
+            what = chance.choice(["add", "add", "search", "edit", "supersede", "pin"]) if known else "add"
+            start = time.perf_counter()
+            try:
+                if what == "add":
+                    text = f"client {number} says {turn} on {chance.random()}"
+                    done.added.append(memory.add(Draft(text), NOW).id)
+                elif what == "search":
+                    search(memory, f"client {chance.randrange(CLIENTS)} says", rerank=False)
+                elif what == "edit":
+                    text = f"client {number} changed it in turn {turn}"
+                    memory.edit(done.added[-1], lambda draft, text=text: replace(draft, body=text), NOW)
+                    done.edited[done.added[-1]] = text
+                elif what == "supersede":
+                    memory.supersede(done.added[0], done.added[-1], NOW)
+                else:
+                    memory.pin([done.added[-1]], NOW, pinned=True)
+            except Exception as error:  # each is counted and told
+                done.errors.append(f"{what}: {error!r}"[:200])
+            done.times.append(time.perf_counter() - start)
+    return done
 
 
 def vectors(server: Server) -> None:
@@ -179,22 +146,11 @@ def _stage(memory: Memory, matrix: numpy.ndarray, queries: numpy.ndarray) -> Non
     from memora_cli.retrieve.source import Source
     from memora_cli.values import Understood
 
-    bare_times, lookups, stage_times, few, recalls, whole = [], [], [], 0, [], []
+    lookups, bare_times = _lookups(memory, queries)
+    stage_times, few, recalls, whole = [], 0, [], []
     rare = numpy.arange(1, len(matrix) + 1) % 100 == 0
     for query in queries:
         cosines = matrix @ query
-        said = "[" + ",".join(map(str, query.tolist())) + "]"
-        with memory.database.read() as connection:
-            order = f"(embedding::vector({DIMENSION})) <=> %s"
-            bare = f"SELECT passage_id FROM embeddings WHERE model = 'm' ORDER BY {order} LIMIT 100"
-            connection.exec_driver_sql("SET LOCAL hnsw.iterative_scan = relaxed_order")
-            connection.exec_driver_sql("SELECT 1")
-            start = time.perf_counter()
-            connection.exec_driver_sql(bare, (said,)).all()
-            bare_times.append(time.perf_counter() - start)
-            start = time.perf_counter()
-            memory.database.index.nearest(connection, "default", "m", query, None, 100)
-            lookups.append(time.perf_counter() - start)
         understood = Understood(("a",), embedding=tuple(query.tolist()))
         for filters in (Filters(space="default"), Filters(space="default", pinned=True)):
             asked = Query("a", NOW, filters, memory.config.settings)
@@ -203,7 +159,7 @@ def _stage(memory: Memory, matrix: numpy.ndarray, queries: numpy.ndarray) -> Non
                 hits = semantic(Source(memory.database, connection, asked, understood, "m")).hits
                 taken = time.perf_counter() - start
             order = numpy.argsort(-numpy.where(rare, cosines, -9) if filters.pinned else -cosines)[:100] + 1
-            floor = [number for number in order if cosines[number - 1] >= memory.config.settings.semantic_floor]
+            floor = [number for number in order if cosines[number - 1] >= Floors().semantic]
             recall = len({hit.note_id for hit in hits} & set(floor)) / len(floor) if floor else 1.0
             if filters.pinned:
                 few += len(hits) < len(floor)
@@ -217,6 +173,34 @@ def _stage(memory: Memory, matrix: numpy.ndarray, queries: numpy.ndarray) -> Non
     row("the whole semantic strategy p50", f"{stage_ms:.1f} ms, {stage_ms / bare_ms:.2f} ×", "-")
     row("recall of the whole space", f"{statistics.mean(whole):.3f}", "-")
     row("a filter that leaves 1 %: recall, answers too short", f"{statistics.mean(recalls):.3f}, {few}", "0.95, 0")
+
+
+def _lookups(memory: Memory, queries: numpy.ndarray) -> tuple[list[float], list[float]]:
+    """Seconds of a lookup through the index and of the bare statement: by turns, all queries at a time.
+
+    Each query finds the pages as cold as in the other's turn, and the settings of the transaction are the same.
+    """
+    ours: list[float] = []
+    bare: list[float] = []
+    order = f"(embedding::vector({DIMENSION})) <=> %s"
+    statement = f"SELECT passage_id FROM embeddings WHERE model = 'm' ORDER BY {order} LIMIT 100"
+    for _ in range(3):
+        for query in queries:
+            with memory.database.read() as connection:
+                connection.exec_driver_sql("SELECT 1")
+                start = time.perf_counter()
+                memory.database.index.nearest(connection, "default", "m", query, None, 100)
+                ours.append(time.perf_counter() - start)
+        for query in queries:
+            said = "[" + ",".join(map(str, query.tolist())) + "]"
+            with memory.database.read() as connection:
+                connection.exec_driver_sql(
+                    "SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = 100"
+                )
+                start = time.perf_counter()
+                connection.exec_driver_sql(statement, (said,)).all()
+                bare.append(time.perf_counter() - start)
+    return ours, bare
 
 
 class Remembering:
@@ -241,7 +225,7 @@ def ranking(server: Server) -> None:
     from memora_cli.memory.importing import read
 
     shared = Path(os.environ.get("MEMORA_SHARED", ""), "eval")
-    for name in ("longmemeval", "til"):
+    for name in os.environ.get("SETS", "longmemeval til").split():
         if not (shared / name).is_dir():
             print(f"{name} is not here: set MEMORA_SHARED")
             continue
@@ -277,17 +261,13 @@ def ranking(server: Server) -> None:
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or ["clients", "kills", "vectors", "ranking"]
     print("| what | measured | bound |\n|---|---|---|")
-    if "kills" in wanted:
-        kills()
-    if others := [name for name in wanted if name != "kills"]:
-        server = launch()
-        try:
-            for name in others:
-                {"clients": clients, "vectors": vectors, "ranking": ranking}[name](server)
-        finally:
-            server.close()
+    server = launch()
+    try:
+        for name in sys.argv[1:] or ["clients", "vectors", "ranking"]:
+            {"clients": clients, "vectors": vectors, "ranking": ranking}[name](server)
+    finally:
+        server.close()
 
 
 if __name__ == "__main__":

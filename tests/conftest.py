@@ -42,7 +42,8 @@ class Outcome:
 BEHAVIOUR = (
     *("test_search", "test_queries", "test_temporal", "test_entities", "test_explain", "test_suggestions"),
     *("test_notes", "test_edit", "test_history", "test_listings", "test_looking"),
-    *("test_export", "test_import", "test_bad_input", "test_schemas"),
+    *("test_export", "test_import", "test_bad_input", "test_schemas", "test_eval", "test_reindex", "test_purge"),
+    *("test_untrusted", "test_changes_machine", "test_completion", "test_doctor"),
 )
 """The files whose promises hold on every database; `sqlite` marks those of their tests that look into a file."""
 

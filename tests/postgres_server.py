@@ -86,6 +86,19 @@ class Server:
         """Start or stop the server."""
         _run(binaries() / "pg_ctl", "-D", self.folder / "data", "-w", *arguments)
 
+    def standby(self) -> Server:
+        """A replica that follows this server, and answers questions only. Raises `CannotRun`."""
+        if self.folder is None:
+            raise CannotRun("the server that was given is not ours to copy")
+        folder, port = _folder(), _free_port()
+        plain = self.url.replace("+psycopg", "") + "/postgres"
+        _run(binaries() / "pg_basebackup", "-d", plain, "-D", folder / "data", "-R", "-X", "stream", "-c", "fast")
+        with (folder / "data" / "postgresql.conf").open("a") as file:
+            file.write(f"port = {port}\n")
+        replica = Server(self.url.replace(f":{self.port}", f":{port}"), folder, port, self.password)
+        replica.start()
+        return replica
+
     def start(self) -> None:
         self.control("-l", str(self.folder / "log"), "start")
 
@@ -103,16 +116,11 @@ def launch(*, durable: bool = False) -> Server:
     """The server that MEMORA_TEST_POSTGRES names, else a new one. Raises `CannotRun`."""
     if given := os.environ.get("MEMORA_TEST_POSTGRES"):
         return Server(given.rstrip("/"))
-    folder = Path(tempfile.mkdtemp(prefix="memora-postgres-"))
-    folder.chmod(0o755)
+    folder, port = _folder(), _free_port()
     password = secrets.token_hex(8)
     secret = folder / "password"
     secret.write_text(password)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     if os.geteuid() == 0:
-        shutil.chown(folder, UNPRIVILEGED)
         shutil.chown(secret, UNPRIVILEGED)
     server = Server(f"postgresql+psycopg://postgres:{password}@127.0.0.1:{port}", folder, port, password)
     options = ("-U", "postgres", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8", "--locale", "C", "-N")
@@ -131,6 +139,21 @@ def launch(*, durable: bool = False) -> Server:
         file.writelines(f"{name} = {value}\n" for name, value in settings.items())
     server.start()
     return server
+
+
+def _folder() -> Path:
+    """A folder in which the server's user may write."""
+    folder = Path(tempfile.mkdtemp(prefix="memora-postgres-"))
+    folder.chmod(0o755)
+    if os.geteuid() == 0:
+        shutil.chown(folder, UNPRIVILEGED)
+    return folder
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @dataclass

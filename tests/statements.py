@@ -10,11 +10,14 @@ from memora_cli.store.schema import metadata
 TABLES = (*metadata.tables, "embeddings")
 USED = re.compile(rf"\b(FROM|JOIN|UPDATE|INTO|,)\s+({'|'.join(TABLES)})\b(?:\s+AS\s+(\w+))?(?!\.)", re.IGNORECASE)
 ALLOWED = {
-    r"SELECT DISTINCT notes\.space\s+FROM notes ORDER BY": "lists the spaces, for an export of all",
+    r"SELECT DISTINCT (notes|changes|aliases)\.space\s+FROM \w+": "lists the spaces, for an export of all",
     r"SELECT notes\.id\s+FROM notes\s+WHERE notes\.id IN": "ids are unique in the database, whatever the space",
     r"SELECT count\(\*\) AS count_1, count\(distinct\(notes\.space\)\)": "doctor counts the spaces",
     r"SELECT count\(distinct\(notes\.id\)\) AS count_1\s+FROM passages JOIN notes": "doctor looks at every space",
     r"SELECT count\(\*\) AS count_1\s+FROM (passages|vectors|supersessions|links)\s+WHERE NOT \(EXISTS": "doctor, too",
+    r"SELECT vectors\.model, length\(vectors\.vector\)": "doctor, too",
+    r"^SELECT vectors\.space, [\w., ]+\s+FROM vectors$": "doctor, too",
+    r"SELECT vectors\.space, vectors\.model\s+FROM vectors UNION": "doctor, too",
     r"FROM \(SELECT vectors\.space AS space, vectors\.model AS model": "doctor, too",
 }
 """Statements over all spaces, and why they may be: everywhere else a space leads to one server of many."""

@@ -219,6 +219,7 @@ def test_a_folder_is_no_database(memora, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite
 def test_a_damaged_page_ends_with_5(memora, home):
     for number in range(60):
         memora("add", f"note {number} {'word ' * 200}", "--no-embed")

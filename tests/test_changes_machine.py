@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import postgres_server
 import pytest
 from conftest import NOW
 from fakes import ask, open_at, with_fakes
@@ -25,6 +26,7 @@ from soundness import LOOSE, WAITING
 
 from memora_cli.errors import SupersessionRefused
 from memora_cli.memory import Memory
+from memora_cli.store import health, vectors
 from memora_cli.values import Draft, Filters
 
 WORDS = ("coffee", "tea", "boat", "garden", "winter", "Alice", "Google")
@@ -186,6 +188,9 @@ class Changes(RuleBasedStateMachine):
             assert {c.note.body for c in trace.results} <= {text for text, _ in model.texts().values()}
 
     def indexes_agree(self) -> None:
+        if postgres_server.places.server:
+            self.indexes_on_a_server_agree()
+            return
         with self.memory.database.write() as connection:
             connection.exec_driver_sql("INSERT INTO keywords_fts(keywords_fts, rank) VALUES('integrity-check', 1)")
             for check in (*LOOSE, WAITING):
@@ -198,6 +203,12 @@ class Changes(RuleBasedStateMachine):
             ]
             held = connection.exec_driver_sql("SELECT id FROM passages WHERE note_id > 0 ORDER BY id").scalars()
             assert sorted(indexed) == list(held)
+
+    def indexes_on_a_server_agree(self) -> None:
+        with self.memory.database.read() as connection:
+            assert health.loose(connection) == []
+            assert self.memory.database.index.drifted(connection) == []
+            assert vectors.waiting(connection, self.memory.space, self.memory.embedder.id) == 0
 
 
 def test_after_any_changes_notes_order_indexes_and_the_past_agree_with_a_plain_model():

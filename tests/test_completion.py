@@ -90,7 +90,13 @@ def test_no_character_of_a_note_can_act_in_a_shell(memora, tab, shell):
         assert "(" not in tab("memora list --topic ").replace("\\(", "")
 
 
-@pytest.mark.parametrize("state", ["missing", "empty", "damaged", "folder", "postgresql", "bad setting", "newer"])
+@pytest.mark.parametrize(
+    "state",
+    [
+        *("missing", "empty", "folder", "postgresql", "bad setting"),
+        *(pytest.param(state, marks=pytest.mark.sqlite) for state in ("damaged", "newer")),
+    ],
+)
 def test_completion_is_silent_whatever_the_database_is(tab, memora, home, monkeypatch, state):
     memora("add", "one", "--no-embed")
     file = home / "memora.db"
@@ -133,6 +139,7 @@ def test_only_what_is_there_is_completed_and_restore_completes_the_trash(notes, 
     assert tab("memora restore ").split() == ["2"]
 
 
+@pytest.mark.sqlite
 def test_completion_waits_for_no_writer(tab, memora, home):
     from memora_cli.store.sqlite import driver
 

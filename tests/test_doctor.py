@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from conftest import NOW
 from fakes import ask, contents, open_at
+from postgres_server import places
 from soundness import notes_hash, problems
 
 from memora_cli.memory.checking import CHECKS
@@ -18,6 +21,11 @@ def found(outcome):
 
 
 def change(path, *statements):
+    if places.server:
+        with places.server.connect(os.environ["MEMORA_DB"].rpartition("/")[2]) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return
     connection = driver().connect(str(path))
     for statement in statements:
         connection.execute(statement)
@@ -30,7 +38,10 @@ READY: dict[str, bytes] = {}
 
 @pytest.fixture
 def busy(memora, home):
-    """A memory in which all has been done that leaves rows behind; it is made once and copied."""
+    """A memory in which all has been done that leaves rows behind; as a file it is made once and copied."""
+    if places.server:
+        make_busy(memora)
+        return home / "memora.db"
     home.chmod(0o700)
     path = home / "memora.db"
     if not READY:
@@ -54,6 +65,7 @@ def make_busy(memora):
     memora("forget", 4)
 
 
+@pytest.mark.sqlite
 def test_a_sound_installation_is_ok_in_every_line_and_ends_with_0(memora, busy):
     outcome = memora("doctor")
     lines = [line.split("\t") for line in outcome.out.splitlines()]
@@ -66,11 +78,13 @@ def test_a_sound_installation_is_ok_in_every_line_and_ends_with_0(memora, busy):
     assert len(CHECKS) >= 3
 
 
+@pytest.mark.sqlite
 def test_doctor_makes_no_database(memora, home):
     assert "not there yet" in found(memora("doctor", "--json"))["database"]["detail"]
     assert not (home / "memora.db").exists()
 
 
+@pytest.mark.sqlite
 def test_notes_that_wait_and_loose_modes_are_warnings_with_what_mends_them(memora, busy):
     memora("add", "without vectors", "--no-embed")
     busy.chmod(0o644)
@@ -96,6 +110,7 @@ def test_rows_whose_other_half_is_missing_break_the_database(memora, busy, state
     assert any(said in detail for detail in details)
 
 
+@pytest.mark.sqlite
 def test_a_keyword_index_that_drifted_is_broken_and_reindex_mends_it(memora, busy):
     change(busy, "DROP TRIGGER keywords_update", "UPDATE keywords SET body = ' other words ' WHERE note_id = 2")
     check = found(memora("doctor", "--json", code=5))["database"]
@@ -104,6 +119,7 @@ def test_a_keyword_index_that_drifted_is_broken_and_reindex_mends_it(memora, bus
     memora("doctor")
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("what", ["garbled", "text", "newer"])
 def test_a_file_that_is_damaged_or_no_memory_is_broken_and_stays_as_it_is(memora, busy, what):
     for beside in busy.parent.glob("memora.db-*"):
@@ -150,6 +166,7 @@ def test_a_mistake_in_the_settings_is_broken_with_its_line_and_the_rest_is_check
     assert checks["database"]["state"] == "ok"
 
 
+@pytest.mark.sqlite
 def test_without_the_vector_extension_doctor_warns(memora, busy, monkeypatch):
     from memora_cli.store import sqlite
 
@@ -227,6 +244,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("what", DAMAGES)
 def test_doctor_detects_a_damage_and_repair_heals_it_from_the_notes(memora, busy, what, figure):
     before = notes_hash(busy)
@@ -251,6 +269,7 @@ def test_doctor_detects_a_damage_and_repair_heals_it_from_the_notes(memora, busy
     figure("doctor detects and --repair heals, notes unchanged", what)
 
 
+@pytest.mark.sqlite
 def test_repair_of_a_sound_memory_changes_nothing(memora, busy):
     before = contents(busy)
     assert found(memora("doctor", "--repair", "--json"))["repair"]["detail"] == "there is nothing to repair"
@@ -258,6 +277,7 @@ def test_repair_of_a_sound_memory_changes_nothing(memora, busy):
     assert list(busy.parent.glob("*before-repair*")) == []
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("table", ["notes", "topics", "supersessions"])
 def test_what_notes_say_is_never_guessed_and_repair_refuses_what_it_cannot_read(memora, busy, table):
     flip_in(busy, table)
@@ -268,6 +288,7 @@ def test_what_notes_say_is_never_guessed_and_repair_refuses_what_it_cannot_read(
     assert [path.name for path in busy.parent.iterdir() if "repair" in path.name or path.name.endswith(".part")] == []
 
 
+@pytest.mark.sqlite
 def test_a_program_that_has_the_database_open_sees_the_repaired_one_and_loses_nothing(memora, busy):
     change(busy, "DELETE FROM vectors WHERE passage_id = 1")
     with open_at(busy) as memory:

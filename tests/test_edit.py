@@ -152,7 +152,7 @@ def test_names_times_and_causes_follow_the_text(counting):
     assert [edge.target for edge in view.links if edge.relation == "caused-by"] == [other]
     assert "Carol" in view.entities
     assert "Alice" not in view.entities
-    assert [row[3][:10] for row in rows(memory, "mentioned_times", number)] == ["2021-07-09"]
+    assert [str(row[3])[:10] for row in rows(memory, "mentioned_times", number)] == ["2021-07-09"]
 
 
 def test_a_link_that_a_person_made_survives_an_edit(counting):

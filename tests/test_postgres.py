@@ -21,7 +21,7 @@ from statements import unbound
 from memora_cli.cli.opening import open_note
 from memora_cli.config import masked
 from memora_cli.errors import ChangedMeanwhile, DatabaseBusy, DatabaseDamaged, MemoraError, SupersessionRefused
-from memora_cli.store import notes, postgres, postgres_index, schema
+from memora_cli.store import notes, postgres, postgres_vectors, schema
 from memora_cli.values import Draft, Filters
 
 pytestmark = pytest.mark.postgres
@@ -464,7 +464,7 @@ def test_the_vector_index_answers_when_many_passages_come_into_question(two, mon
     memory = two[0]
     memory.add_all([Draft(f"note {n} on {what}") for n, what in enumerate(["tea", "rain", "keys", "bikes"] * 30)], NOW)
     exact = found(ask(memory, "tea", NOW))
-    monkeypatch.setattr(postgres_index, "EXACT_BELOW", 10)
+    monkeypatch.setattr(postgres_vectors, "EXACT_BELOW", 10)
     memory.forget([2], NOW)  # from now on a filter applies
     every_statement.clear()
     near = found(ask(memory, "tea", NOW))

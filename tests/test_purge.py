@@ -10,6 +10,7 @@ import numpy
 import pytest
 from conftest import NOW
 from fakes import BagOfWords, ask, contents, found, open_at, with_fakes
+from postgres_server import places
 
 from memora_cli.errors import NoSuchNote
 from memora_cli.store import vectors
@@ -43,6 +44,7 @@ def secret(memory, extra=""):
     return number
 
 
+@pytest.mark.sqlite
 def test_a_purged_note_leaves_no_byte_in_the_database_its_log_or_its_indexes(memory):
     with_fakes(memory)
     others = [Draft(f"note {n} about gardens, boats and weather", title=f"Title {n}") for n in range(40)]
@@ -68,6 +70,7 @@ def test_a_purged_note_leaves_no_byte_in_the_database_its_log_or_its_indexes(mem
         assert vectors.waiting(connection, "default", BagOfWords.id) == 0
 
 
+@pytest.mark.sqlite
 def test_purging_all_that_is_forgotten_leaves_nothing_of_it_and_all_of_the_rest(memory):
     with_fakes(memory)
     keep = memory.add(Draft("an ordinary note of boats"), NOW).id
@@ -82,6 +85,7 @@ def test_purging_all_that_is_forgotten_leaves_nothing_of_it_and_all_of_the_rest(
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite
 def test_a_purge_says_when_another_reader_still_holds_the_log(memory):
     with_fakes(memory)
     number = secret(memory)
@@ -113,6 +117,7 @@ def test_ids_of_purged_notes_are_never_given_out_again(memory):
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite
 def test_many_deletes_do_not_leave_the_vector_index_full_of_holes(memory):
     class Tiny:
         id, dimension = "tiny@1", 8
@@ -188,7 +193,7 @@ def test_unknown_ids_are_refused_and_nothing_is_forgotten_or_restored(memory):
         with pytest.raises(NoSuchNote):
             call([number, 77], NOW)
     assert [note.id for note in memory.notes(Filters())] == [number]
-    with open_at(memory.database.address) as other:
+    with open_at(places.real(memory.database.address)) as other:
         assert len(other.notes(Filters())) == 1
 
 

@@ -137,7 +137,9 @@ def test_a_space_changes_its_model_without_the_others(pair, memora) -> None:
 
 def links(memory: Memory) -> set[tuple[int, int, float]]:
     with memory.database.read() as connection:
-        rows = connection.exec_driver_sql("SELECT source_id, target_id, weight FROM links WHERE relation = 'semantic'")
+        rows = connection.exec_driver_sql(
+            "SELECT source_id, target_id, weight FROM links WHERE space = 'default' AND relation = 'semantic'"
+        )
         return {(row.source_id, row.target_id, round(row.weight, 4)) for row in rows}
 
 
@@ -222,6 +224,7 @@ def progress(path: str, model: str) -> tuple[int, int]:
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite
 def test_killed_at_twenty_moments_a_reindex_resumes_and_no_search_between_mixes_vectors(pair, memora, home) -> None:
     notes, path = 1000, str(home / "memora.db")
     one, two = pair

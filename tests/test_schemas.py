@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 import typer
 from handmade import make_embedder
+from postgres_server import places
 
 from memora_cli.cli.app import app
 from memora_cli.render.program import commands
@@ -89,8 +90,9 @@ def seen(memora, home):
     run("export", "export", home / "out")
     run("export", "export", home / "notes.jsonl", "--topic", "habits")
     run("export --jsonl", "export", "-")
-    run("backup", "backup", home / "copy.db")
-    run("restore-backup", "restore-backup", home / "copy.db", "--yes")
+    if not places.server:  # pg_dump copies a server
+        run("backup", "backup", home / "copy.db")
+        run("restore-backup", "restore-backup", home / "copy.db", "--yes")
     run("undo", "undo")
     run("doctor", "doctor")
     run("config", "config")
@@ -107,7 +109,7 @@ def seen(memora, home):
 
 
 def test_real_outputs_of_every_command_are_what_the_schemas_say(seen):
-    assert set(seen) == set(SCHEMAS)
+    assert set(seen) == set(SCHEMAS) - ({"backup", "restore-backup"} if places.server else set())
     for name, values in seen.items():
         assert_valid(name, *values)
 

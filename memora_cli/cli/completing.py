@@ -1,7 +1,7 @@
-"""What the Tab key completes: ids with titles, topics, spaces, entities, settings; read straight from the file.
+"""What the Tab key completes: ids with titles, topics, spaces, entities, settings; read straight from the database.
 
-It runs at each press of a key, so it imports nothing but the SQLite driver, waits for no lock, and is silent when
-anything is wrong.
+It runs at each press of a key, so it imports nothing but the database's driver, waits for no lock and for no server
+longer than a moment, and is silent when anything is wrong.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ import typer
 MOST = 200  # suggestions
 TITLE = 60  # characters of a title
 COMPLETING = "_MEMORA_COMPLETE"
+CONNECT_SECONDS = 2  # the least that libpq takes
+ANSWER = "1s"
 
 # A shell evaluates some of what a completion prints, and a note may come from anywhere.
 _ACTIVE = str.maketrans({"\\": "/", '"': "”", "'": "’", "`": "’", "$": "S", "[": "(", "]": ")", "<": "‹", ">": "›"})
@@ -40,7 +42,7 @@ def forgotten_ids(context: typer.Context, incomplete: str) -> list[tuple[str, st
 def _ids(context: typer.Context, incomplete: str, condition: str) -> list[tuple[str, str]]:
     rows = _read(
         context,
-        "SELECT id, CASE WHEN title <> '' THEN title ELSE substr(ltrim(body, ' ' || char(9, 10)), 1, 200) END"
+        "SELECT id, CASE WHEN title <> '' THEN title ELSE substr(ltrim(body, ' \t\n'), 1, 200) END"
         f" FROM notes WHERE space = ? AND {condition} AND CAST(id AS TEXT) LIKE ?"
         " ORDER BY created_at DESC, id DESC LIMIT ?",
         (re.sub(r"\D", "x", incomplete) + "%", MOST),
@@ -66,7 +68,9 @@ def entities(context: typer.Context, incomplete: str) -> list[str]:
 
 def spaces(context: typer.Context, incomplete: str) -> list[str]:
     """Spaces that hold notes."""
-    names = _names(context, "SELECT DISTINCT space FROM notes WHERE ? IS NOT NULL ORDER BY space", incomplete)
+    names = _names(
+        context, "SELECT DISTINCT space FROM notes WHERE CAST(? AS TEXT) IS NOT NULL ORDER BY space", incomplete
+    )
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -133,6 +137,9 @@ def _read(context: typer.Context, statement: str, values: Sequence[Any]) -> list
 
         given = context.find_root().params.get("db")
         config = load({"db": given, "space": context.params.get("space")})
+        values = (unicodedata.normalize("NFC", config.space), *values)
+        if config.db.startswith("postgres"):
+            return _ask_server(config.db, statement, values)
         path = Path(config.db.removeprefix("sqlite:///")).expanduser()
         if "://" in config.db.removeprefix("sqlite:///") or not path.is_file():
             return []
@@ -140,12 +147,22 @@ def _read(context: typer.Context, statement: str, values: Sequence[Any]) -> list
         mode = "mode=ro" if path.with_name(path.name + "-wal").exists() else "mode=ro&immutable=1"
         connection = _driver().connect(f"file:{quote(str(path.absolute()))}?{mode}", timeout=0, uri=True)
         try:
-            space = unicodedata.normalize("NFC", config.space)
-            return list(connection.execute(statement, (space, *values)))
+            return list(connection.execute(statement, values))
         finally:
             connection.close()
     except Exception:  # whatever it is: a key was pressed, and nobody asked for an answer
         return []
+
+
+def _ask_server(address: str, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a statement on a server, which has a moment to answer."""
+    import psycopg
+
+    place = "postgresql://" + address.partition("://")[2]
+    with psycopg.connect(place, connect_timeout=CONNECT_SECONDS, prepare_threshold=None) as connection:
+        connection.read_only = True
+        connection.execute(f"SET LOCAL statement_timeout = '{ANSWER}'")
+        return connection.execute(statement.replace("?", "%s").encode(), values).fetchall()
 
 
 def _driver() -> Any:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from memora_cli.config import masked
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, MemoraError, Usage
-from memora_cli.store import schema
+from memora_cli.store import postgres_vectors, schema
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import migrate
 from memora_cli.store.postgres_index import PostgresIndex
@@ -21,14 +21,15 @@ from memora_cli.store.postgres_index import PostgresIndex
 BUSY_SECONDS = 30
 CONNECT_SECONDS = 10
 CREATION_LOCK = 0x6D656D6F  # held while the tables are made; "memo"
-SCHEMA_VERSION = "schema version"  # the counter that tells it, and whose row every writer locks first
+WRITING_LOCK = 0x6D656D77  # held by the one who writes; "memw"
+SCHEMA_VERSION = "schema version"  # the counter that tells it
 
 # `SET LOCAL`, never a session's setting: a connection may be a pooler's, or one of several that Citus opens.
 READING = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL jit = off"
-# Writers come one after another, as on SQLite; each statement after the lock sees all that was written before.
+# Writers come one after another, as on SQLite, in the order in which they asked, which a row's lock would not keep;
+# each statement after the lock sees all that was written before.
 WRITING = (
-    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL jit = off; "
-    f"SELECT value FROM counters WHERE space = '' AND name = '{SCHEMA_VERSION}' FOR UPDATE"
+    f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'; SET LOCAL jit = off; SELECT pg_advisory_xact_lock({WRITING_LOCK})"
 )
 
 
@@ -43,12 +44,12 @@ class PostgresDatabase(Database):
 
         with self.read() as connection:
             server = connection.exec_driver_sql("SHOW server_version").scalar_one()
-            vector = PostgresIndex.extension(connection)
+            vector = postgres_vectors.version(connection)
         return f"psycopg {psycopg.__version__}, PostgreSQL {server}" + (f", pgvector {vector}" if vector else "")
 
     def size(self) -> int:
         """Bytes of the tables and their indexes."""
-        names = [*schema.metadata.tables, PostgresIndex.vector_table]
+        names = [*schema.metadata.tables, postgres_vectors.TABLE]
         with self.read() as connection:
             rows = connection.exec_driver_sql(
                 "SELECT coalesce(sum(pg_total_relation_size(to_regclass(name))), 0) FROM unnest(%s::text[]) AS name",
@@ -117,7 +118,10 @@ def _url(address: str) -> URL:
 
 def _version(connection: Connection, address: str) -> int | None:
     """The schema version, None where there are no tables. Refuses what is none of memora's, and what is newer."""
-    there = connection.exec_driver_sql("SELECT to_regclass('counters'), to_regclass('notes')").one()
+    # From a table, as the server looks at what others made since this transaction began when it opens one.
+    there = connection.exec_driver_sql(
+        "SELECT to_regclass('counters'), to_regclass('notes') FROM pg_class WHERE oid = 'pg_class'::regclass"
+    ).one()
     if there == (None, None):
         return None
     counters = schema.counters

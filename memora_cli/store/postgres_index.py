@@ -1,54 +1,31 @@
-"""PostgreSQL's indexes: a tsvector with a GIN index for words, and pgvector with HNSW indexes for vectors."""
+"""PostgreSQL behind the `Index` protocol: a tsvector with a GIN index for words; vectors are `postgres_vectors`."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
-    BigInteger,
-    Column,
     ColumnElement,
     Connection,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    cast,
     column,
     delete,
     func,
     insert,
     literal,
-    literal_column,
     select,
     text,
 )
-from sqlalchemy.dialects.postgresql import TEXT
 from sqlalchemy.exc import DBAPIError
 
-from memora_cli.store import schema
+from memora_cli.store import postgres_vectors, schema
 from memora_cli.store.database import IndexUnavailable
 
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-OLDEST_VECTOR = (0, 8, 4)  # older pgvector may leave rows out of a filtered answer
-MOST_DIMENSIONS = 2000  # of a vector that an HNSW index takes
-EXACT_BELOW = 5000  # passages that are put in exact order faster than an index finds most of them
-MANY = 4 * EXACT_BELOW  # rows at the last ANALYZE from which on a space is taken to be large without being counted
-SEARCH_WIDTH = 100  # neighbours that HNSW looks at before it widens
-# For this transaction, in the statement that looks at the index: another way to the server costs as much as a search.
-SEARCHING = (
-    "set_config('hnsw.iterative_scan', 'relaxed_order', true), "
-    "set_config('plan_cache_mode', 'force_custom_plan', true), "
-    f"set_config('hnsw.ef_search', '{SEARCH_WIDTH}', true)"
-)
-BATCH = 1000  # vectors that are decoded at once
 K1, B = 1.2, 0.75  # bm25's saturation and its share of a note's length, as FTS5 has them
 LEAST_WEIGHT = 1e-6  # of a word that half the notes hold, as FTS5 has it
 NO_DOCUMENT = "the keyword index is missing, the owner's memora reindex makes it anew"
@@ -76,34 +53,6 @@ SIZE_INDEX = "CREATE INDEX IF NOT EXISTS keywords_size ON keywords (space, size)
 WEIGHTS = "'{0.1, 0.1, 0.5, 1.0}'"  # of body, nothing, topics and title: 1, 5 and 10 as in FTS5, tenfold below
 
 
-def _vector(dimension: int | None = None) -> Any:
-    from pgvector.sqlalchemy import VECTOR
-
-    return VECTOR(dimension)
-
-
-def _hnsw(model: str) -> str:
-    """Each model has an index of its own, as its vectors have their own length."""
-    return "embeddings_" + hashlib.sha256(model.encode()).hexdigest()[:16]
-
-
-@functools.cache  # statements are compiled once for each table
-def _embeddings() -> Table:
-    """The vectors of today's passages as pgvector has them; made anew from `schema.vectors` at any time."""
-    from sqlalchemy import Index
-
-    return Table(
-        PostgresIndex.vector_table,
-        MetaData(),
-        Column("space", TEXT(collation="C"), primary_key=True),
-        Column("passage_id", BigInteger, primary_key=True, autoincrement=False),
-        Column("model", TEXT(collation="C"), primary_key=True),
-        Column("note_id", BigInteger, nullable=False),
-        Column("embedding", _vector(), nullable=False),
-        Index("embeddings_note", "space", "note_id"),
-    )
-
-
 class PostgresIndex:
     """tsvector and pgvector behind the `Index` protocol."""
 
@@ -111,39 +60,24 @@ class PostgresIndex:
     vectors = "pgvector"
     passages_per_note = 1  # more cost more here, and asking again is cheap
     most_nearest = 4096
-    vector_table = "embeddings"
-
-    @staticmethod
-    def extension(connection: Connection) -> str | None:
-        """The version of pgvector in this database, None where it is not."""
-        return connection.exec_driver_sql("SELECT extversion FROM pg_extension WHERE extname = 'vector'").scalar()
 
     def create(self, connection: Connection) -> None:
         """Make the generated column with its index, and the table of vectors where the server has pgvector."""
         for statement in (*KEYWORDS, DOCUMENT, DOCUMENT_INDEX, SIZE_INDEX):
             connection.exec_driver_sql(statement)
-        self._create_vectors(connection)
-
-    def _create_vectors(self, connection: Connection) -> None:
-        try:
-            with connection.begin_nested():
-                connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS vector")
-        except DBAPIError:  # the server has none, or the role may not: every vector is compared then
-            pass
-        if not _outdated(self.extension(connection)):
-            _embeddings().create(connection, checkfirst=True)
+        postgres_vectors.create(connection)
 
     def rebuild(self, connection: Connection, space: str, model: str) -> None:
         """Make the indexes anew where the role owns the tables, and the vectors of the space and model."""
-        if _owner(connection, "keywords"):
+        if postgres_vectors.owns(connection, "keywords"):
             connection.exec_driver_sql("DROP INDEX IF EXISTS keywords_document, keywords_size")
             for statement in (DOCUMENT, DOCUMENT_INDEX, SIZE_INDEX):
                 connection.exec_driver_sql(statement)
-            self._create_vectors(connection)
-        if _state(connection, space, model).absent:
+            postgres_vectors.create(connection)
+        if postgres_vectors.state(connection, space, model).absent:
             return
-        if _owner(connection, self.vector_table):
-            connection.exec_driver_sql(f"DROP INDEX IF EXISTS {_hnsw(model)}")
+        if postgres_vectors.owns(connection, postgres_vectors.TABLE):
+            connection.exec_driver_sql(f"DROP INDEX IF EXISTS {postgres_vectors.hnsw(model)}")
         self.drop_vectors(connection, space, model)
         stored = schema.vectors
         here = (stored.c.space == space) & (stored.c.model == model)
@@ -153,14 +87,14 @@ class PostgresIndex:
                 select(stored.c.passage_id, stored.c.vector, stored.c.dimension)
                 .where(here, stored.c.passage_id > last)
                 .order_by(stored.c.passage_id)
-                .limit(BATCH)
+                .limit(postgres_vectors.BATCH)
             ).all()
             if not rows:
                 break
             last, dimension = rows[-1].passage_id, rows[-1].dimension
-            self._insert(connection, space, model, [(row.passage_id, row.vector) for row in rows])
+            postgres_vectors.add(connection, space, model, [(row.passage_id, row.vector) for row in rows])
         if dimension:
-            _create_hnsw(connection, model, dimension)
+            postgres_vectors.create_hnsw(connection, model, dimension)
 
     def frequency(self, connection: Connection, space: str, word: str, cap: int) -> int:
         """How many notes of the space hold the word, counted up to `cap`; 0 without an index."""
@@ -221,45 +155,21 @@ class PostgresIndex:
         self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
     ) -> None:
         """Add to pgvector's table; without the extension the vectors are only stored, and scanned until a rebuild."""
-        state = _state(connection, space, model)
+        state = postgres_vectors.state(connection, space, model)
         if state.why:
             if not state.marked:
                 row = {"space": space, "name": f"unindexed {model}", "value": 1}
                 connection.execute(insert(schema.counters).values(row))
             return
-        self._insert(connection, space, model, rows)
+        postgres_vectors.add(connection, space, model, rows)
         if not state.hnsw:
-            _create_hnsw(connection, model, dimension)
-
-    def _insert(self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]]) -> None:
-        """Those of today's passages: past texts are in no index."""
-        import numpy
-
-        if not rows:
-            return
-        passages, embeddings = schema.passages, _embeddings()
-        ids = [number for number, _ in rows]
-        owners = dict(
-            connection.execute(
-                select(passages.c.id, passages.c.note_id).where(
-                    passages.c.space == space, passages.c.id.in_(ids), passages.c.note_id > 0
-                )
-            ).all()
-        )
-        values = [
-            {"space": space, "passage_id": number, "model": model, "note_id": owners[number], "embedding": vector}
-            for number, blob in rows
-            if number in owners
-            for vector in [numpy.frombuffer(blob, "<f4")]
-        ]
-        if values:
-            connection.execute(insert(embeddings), values)
+            postgres_vectors.create_hnsw(connection, model, dimension)
 
     def remove_vectors(self, connection: Connection, space: str, models: Sequence[str], ids: Sequence[int]) -> None:
         """Delete from pgvector's table."""
-        if not ids or not models or not _table_there(connection):
+        if not ids or not models or not postgres_vectors.is_there(connection):
             return
-        embeddings = _embeddings()
+        embeddings = postgres_vectors.embeddings()
         connection.execute(
             delete(embeddings).where(
                 embeddings.c.space == space, embeddings.c.model.in_(models), embeddings.c.passage_id.in_(ids)
@@ -268,22 +178,22 @@ class PostgresIndex:
 
     def drop_vectors(self, connection: Connection, space: str, model: str) -> bool:
         """Delete them from pgvector's table; the HNSW index stays, as other spaces may use it."""
-        if not _table_there(connection):
+        if not postgres_vectors.is_there(connection):
             return False
-        embeddings = _embeddings()
+        embeddings = postgres_vectors.embeddings()
         connection.execute(delete(embeddings).where(embeddings.c.space == space, embeddings.c.model == model))
-        connection.execute(delete(schema.counters).where(*_unindexed(space, model)))
+        connection.execute(delete(schema.counters).where(*postgres_vectors.unindexed(space, model)))
         return True
 
     def lacks(self, connection: Connection, space: str, model: str) -> list[str]:
         """The keyword index, pgvector, its table, or the HNSW index of the model."""
         words = "" if _document_there(connection) else NO_DOCUMENT
-        vectors = _state(connection, space, model).why if model else ""
+        vectors = postgres_vectors.state(connection, space, model).why if model else ""
         return [reason for reason in (words, vectors or self.slow(connection, space, model)) if reason]
 
-    def drifted(self, connection: Connection) -> list[str]:  # noqa: ARG002  # the protocol's signature
-        """Nothing: the server's own triggers and keys hold them together."""
-        return []
+    def drifted(self, connection: Connection) -> list[str]:
+        """Vectors that pgvector's table lacks, or holds otherwise; the server makes the words' column by itself."""
+        return postgres_vectors.drifted(connection)
 
     def nearest_many(
         self, connection: Connection, space: str, model: str, matrix: NDArray[numpy.float32], limit: int
@@ -297,15 +207,16 @@ class PostgresIndex:
 
     def slow(self, connection: Connection, space: str, model: str) -> str:
         """Without an HNSW index the server compares every vector."""
-        state = _state(connection, space, model)
+        state = postgres_vectors.state(connection, space, model)
         stored = schema.vectors
         here = (stored.c.space == space) & (stored.c.model == model)
         length = select(stored.c.dimension).where(here).limit(1)
         dimension = 0 if state.why or state.hnsw else connection.execute(length).scalar() or 0
         if not dimension:
             return ""
-        if dimension > MOST_DIMENSIONS:
-            return f"HNSW takes {MOST_DIMENSIONS} dimensions, this model has {dimension}; every vector was compared"
+        most = postgres_vectors.MOST_DIMENSIONS
+        if dimension > most:
+            return f"HNSW takes {most} dimensions, this model has {dimension}; every vector was compared"
         return "there is no HNSW index for this model, the owner's memora reindex makes it; every vector was compared"
 
     def nearest(
@@ -318,96 +229,11 @@ class PostgresIndex:
         limit: int,
     ) -> list[tuple[int, int, float]]:
         """By HNSW; in exact order where few passages come into question, or where the index gives too few."""
-        embeddings = _embeddings()
-        here = (embeddings.c.space == space) & (embeddings.c.model == model)
-        if where is not None:
-            here &= embeddings.c.note_id.in_(select(schema.notes.c.id).where(where))
-        columns = select(embeddings.c.passage_id, embeddings.c.note_id)
-        state = _state(connection, space, model)
-        if state.why:
-            raise IndexUnavailable(state.why)
-        rows: Sequence[Any] = ()
-        many = where is None and state.rows > MANY
-        if state.hnsw and not many:
-            some: Select[Any] = select(literal_column("1")).select_from(embeddings).where(here).limit(EXACT_BELOW + 1)
-            many = connection.execute(select(func.count()).select_from(some.subquery())).scalar_one() > EXACT_BELOW
-        if state.hnsw and many:
-            indexed = cast(embeddings.c.embedding, _vector(len(vector))).cosine_distance(vector)
-            near = columns.add_columns(indexed.label("distance")).where(here)
-            rows = connection.execute(near.order_by("distance").limit(limit)).all()
-        if len(rows) < limit:  # an expression that no index has: the exact order
-            distance = embeddings.c.embedding.cosine_distance(vector)
-            exact = columns.add_columns(distance.label("distance")).where(here)
-            rows = connection.execute(exact.order_by("distance").limit(limit)).all()
-        ordered = sorted(rows, key=lambda row: (row.distance, row.passage_id))
-        return [(row.passage_id, row.note_id, 1.0 - row.distance) for row in ordered]
-
-
-class _State:
-    """What of the vector index is not there: `absent` parts, or a mark of gaps; `why` it cannot be used."""
-
-    def __init__(self, version: str | None, rows: float | None, hnsw: bool, marked: bool) -> None:
-        self.hnsw, self.marked, self.rows = hnsw, marked, rows or 0
-        self.absent = _outdated(version)
-        if not self.absent and rows is None:
-            self.absent = "the table of vectors is missing, the owner's memora reindex makes it"
-        self.why = self.absent or (
-            "some vectors are not in the index, memora reindex puts them there" if marked else ""
-        )
-
-
-def _state(connection: Connection, space: str, model: str) -> _State:
-    name = _hnsw(model)
-    row = connection.exec_driver_sql(
-        "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'), "
-        "(SELECT reltuples FROM pg_class WHERE oid = to_regclass('embeddings')), "
-        "EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
-        f"EXISTS (SELECT 1 FROM counters WHERE space = %s AND name = %s), {SEARCHING}",
-        (name, space, f"unindexed {model}"),
-    ).one()
-    return _State(row[0], row[1], row[2], row[3])
-
-
-def _outdated(version: str | None) -> str:
-    """Why this pgvector cannot be used; empty when it can."""
-    if version is None:
-        return "the database has no pgvector, its administrator runs CREATE EXTENSION vector, then memora reindex"
-    if tuple(int(part) for part in version.split(".") if part.isdigit()) < OLDEST_VECTOR:
-        wanted = ".".join(map(str, OLDEST_VECTOR))
-        return f"pgvector {version} is older than {wanted}, ALTER EXTENSION vector UPDATE brings a newer one"
-    return ""
-
-
-def _unindexed(space: str, model: str) -> tuple[ColumnElement[bool], ...]:
-    """The mark that some vectors were stored while they could not be indexed."""
-    return schema.counters.c.space == space, schema.counters.c.name == f"unindexed {model}"
+        return postgres_vectors.nearest(connection, space, model, vector, where, limit)
 
 
 def _document_there(connection: Connection) -> bool:
     return bool(connection.exec_driver_sql("SELECT to_regclass('keywords_document')").scalar())
-
-
-def _table_there(connection: Connection) -> bool:
-    return bool(connection.exec_driver_sql("SELECT to_regclass('embeddings')").scalar())
-
-
-def _owner(connection: Connection, table: str) -> bool:
-    """Whether the role may change the table and its indexes."""
-    rows = connection.exec_driver_sql(
-        "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(%s)", (table,)
-    )
-    return bool(rows.scalar())
-
-
-def _create_hnsw(connection: Connection, model: str, dimension: int) -> None:
-    """An index over the vectors of one model; none for a role that may not, nor for more dimensions than it takes."""
-    if dimension > MOST_DIMENSIONS or not _owner(connection, PostgresIndex.vector_table):
-        return
-    said = literal(model, Text).compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
-    connection.exec_driver_sql(
-        f"CREATE INDEX IF NOT EXISTS {_hnsw(model)} ON embeddings USING hnsw "
-        f"((embedding::vector({dimension})) vector_cosine_ops) WHERE model = {said}".replace("%", "%%")
-    )
 
 
 def _query(words: Sequence[str]) -> ColumnElement[Any]:
