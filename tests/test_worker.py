@@ -513,3 +513,22 @@ def test_a_command_that_the_worker_answers_loads_next_to_nothing(warm, notes):
     assert (code, out) == (0, b"4\n3\n2\n1\n")
     assert b"memora_cli.client" in loaded
     assert loaded.isdisjoint({b"typing", b"dataclasses", b"pathlib", b"subprocess", b"typer", b"sqlalchemy", b"rich"})
+
+
+@pytest.mark.postgres
+def test_a_memory_on_a_server_is_asked_as_who_the_environment_says(warm, server):
+    name = server.create()
+    try:
+        address = server.address(name)
+        assert warm("--db", address, "add", "rain on the server")[:2] == (0, b"1\n")
+        assert warm("--db", address, "search", "rain", "--ids")[1] == b"1\n"
+        assert warm("--db", address, "list", "--json") == warm.cold("--db", address, "list", "--json")
+        wrong = server.address(name, "nobody_known", "no password")
+        assert warm("--db", wrong, "list")[0] == 4
+        with server.connect() as connection:  # the worker's own connection is lost, and made anew
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+        assert warm("--db", address, "search", "rain", "--ids") == (0, b"1\n", b"")
+    finally:
+        with server.connect() as connection:
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+        server.drop(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from memora_cli.config import masked
 from memora_cli.errors import DatabaseBusy, DatabaseDamaged, MemoraError, Usage
-from memora_cli.store import postgres_vectors, schema
+from memora_cli.store import engines, postgres_vectors, schema
 from memora_cli.store.database import Database
 from memora_cli.store.migrations import migrate
 from memora_cli.store.postgres_index import PostgresIndex
@@ -81,7 +82,20 @@ class PostgresDatabase(Database):
 
 def open_database(address: str) -> PostgresDatabase:
     """Open a database on a server, making its tables when there are none; see `database.open_database`."""
-    url, said = _url(address), masked(address)
+    said = masked(address)
+    # Who is asking is in the environment too: libpq reads it, and the home folder, when it connects.
+    given = sorted((name, value) for name, value in os.environ.items() if name.startswith("PG") or name == "HOME")
+    engine = engines.obtain((address, *given), lambda: _engine(_url(address)))
+    index = PostgresIndex()
+    database = PostgresDatabase(said, engine, index, lambda error: _translate(error, said))
+    try:
+        _create(engine, index, said)
+    except DBAPIError as error:
+        raise database.translate(error) from error
+    return database
+
+
+def _engine(url: URL) -> Engine:
     options: dict[str, Any] = {"fallback_application_name": "memora", "client_encoding": "utf8"}
     if "connect_timeout" not in url.query:
         options["connect_timeout"] = CONNECT_SECONDS
@@ -95,13 +109,7 @@ def open_database(address: str) -> PostgresDatabase:
         if writing is not None:
             connection.exec_driver_sql(WRITING if writing else READING)
 
-    index = PostgresIndex()
-    database = PostgresDatabase(said, engine, index, lambda error: _translate(error, said))
-    try:
-        _create(engine, index, said)
-    except DBAPIError as error:
-        raise database.translate(error) from error
-    return database
+    return engine
 
 
 def _url(address: str) -> URL:
