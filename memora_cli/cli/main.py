@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import sys
-from types import FrameType
 
+from memora_cli.cli.interrupts import obey_interrupts
 from memora_cli.cli.streams import drop_output, settle_streams
 from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 
@@ -15,7 +14,7 @@ from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 def main() -> None:
     """Run the command line and exit. An unknown error keeps its traceback: it is a bug."""
     os.umask(0o077)
-    signal.signal(signal.SIGINT, _interrupted)
+    obey_interrupts()
     settle_streams()
     import typer
 
@@ -57,7 +56,3 @@ def _fail(reason: str, code: int) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"memora: {reason}\n")
     sys.exit(code)
-
-
-def _interrupted(_signal: int, _frame: FrameType | None) -> None:
-    sys.exit(INTERRUPTED)
