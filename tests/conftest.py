@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,27 @@ def memora(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
         if code is not None:
             assert outcome.code == code, outcome.err
         return outcome
+
+    return run
+
+
+@pytest.fixture
+def screen(memora: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    """Run a command as a wide terminal without colours would see it."""
+
+    class Screen(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    def run(*arguments: object, code: int | None = 0) -> Outcome:
+        with monkeypatch.context() as patch:
+            patch.setattr(io, "TextIOWrapper", Screen)
+            patch.setenv("TERM", "xterm")
+            patch.setenv("NO_COLOR", "1")
+            patch.setenv("COLUMNS", "250")
+            outcome = memora(*arguments, code=code)
+        styles = re.compile(r"\x1b\[(?:0|1|2|3)(?:;[123])*m")  # bold, dim, italic: what the program itself writes
+        return replace(outcome, out=styles.sub("", outcome.out), err=styles.sub("", outcome.err))
 
     return run
 

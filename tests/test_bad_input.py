@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -259,31 +257,6 @@ def test_a_note_of_any_time_keeps_its_score_in_range(memora, when):
 # Brackets, controls
 
 MARKUP = ["[x]", "list[str]", "[/items]", "src/[id].tsx", "[link=x]", "[bold]b[/bold]", "[red", "\\[x]", ":smile:"]
-
-
-@pytest.fixture
-def screen(memora, monkeypatch):
-    """Run a command as a wide terminal without colours would see it."""
-    import io
-
-    class Screen(io.TextIOWrapper):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-
-        def isatty(self):
-            return True
-
-    def run(*arguments, code=0):
-        with monkeypatch.context() as patch:
-            patch.setattr(io, "TextIOWrapper", Screen)
-            patch.setenv("TERM", "xterm")
-            patch.setenv("NO_COLOR", "1")
-            patch.setenv("COLUMNS", "250")
-            outcome = memora(*arguments, code=code)
-        styles = re.compile(r"\x1b\[(?:0|1|2|3)(?:;[123])*m")  # bold, dim, italic: what the program itself writes
-        return replace(outcome, out=styles.sub("", outcome.out), err=styles.sub("", outcome.err))
-
-    return run
 
 
 @pytest.mark.parametrize("text", MARKUP)

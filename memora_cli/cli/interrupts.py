@@ -17,7 +17,7 @@ AGAIN = 0.01  # seconds after an interrupt that got lost
 
 
 def obey_interrupts() -> None:
-    """End the program when it is interrupted, as an exception in the main thread, so that all that is open is closed."""
+    """Let an interrupt be an exception that ends the program, so that all that is open is closed."""
     signal.signal(signal.SIGINT, _interrupted)
     sys.unraisablehook = _unraisable
 
