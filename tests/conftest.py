@@ -117,7 +117,9 @@ def every_statement() -> Iterator[list[str]]:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, database: str, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """An empty home and a fixed zone: nothing of the machine's own configuration is read."""
     for name in list(os.environ):
         if name.startswith(("MEMORA_", "XDG_")) and name not in ("MEMORA_SHARED", "MEMORA_TEST_POSTGRES"):
@@ -128,6 +130,8 @@ def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("MEMORA_CONFIG", str(folder / "config.toml"))
     monkeypatch.setenv("MEMORA_DB", database)
     monkeypatch.setenv("TZ", "UTC")
+    # Only models are told of there: which files were hashed before.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     return folder
 
 

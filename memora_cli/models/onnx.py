@@ -13,6 +13,7 @@ from tokenizers import Encoding, Tokenizer
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.models.folder import MODEL, REMEDY, TOKENIZER, ModelFolder
+from memora_cli.models.verified import verify_once
 
 MOST_WORKERS = 8
 # A token is at most 100 letters (longer words become one unknown token), so nothing past this can reach the window.
@@ -29,6 +30,7 @@ class OnnxModel:
     """
 
     def __init__(self, folder: ModelFolder) -> None:
+        verify_once(folder)
         self.folder = folder
         self._tokenizer = _load_tokenizer(folder)
         self._session = _load_session(folder)
