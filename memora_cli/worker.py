@@ -180,7 +180,10 @@ class Worker:
 
     def run(self) -> None:
         """Answer until nobody has asked for some time, somebody stops it, or the program has changed."""
-        signal.signal(signal.SIGINT, self._interrupt)
+        from memora_cli.cli.interrupts import obey_interrupts
+
+        obey_interrupts()
+        signal.signal(signal.SIGINT, self._interrupt)  # which ends a command, not the worker
         signal.signal(signal.SIGTERM, lambda *_: self.requests.put(None))
         threading.Thread(target=self._accept, daemon=True).start()
         while True:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -118,7 +119,9 @@ def every_statement() -> Iterator[list[str]]:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, database: str, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """An empty home and a fixed zone: nothing of the machine's own configuration is read."""
     for name in list(os.environ):
         if name.startswith(("MEMORA_", "XDG_")) and name not in ("MEMORA_SHARED", "MEMORA_TEST_POSTGRES"):
@@ -130,6 +133,8 @@ def home(tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch) -> Path
     monkeypatch.setenv("MEMORA_DB", database)
     monkeypatch.setenv("MEMORA_WORKER", "false")  # tests/test_worker.py has its own
     monkeypatch.setenv("TZ", "UTC")
+    # Only models are told of there: which files were hashed before.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     return folder
 
 
@@ -165,6 +170,27 @@ def memora(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
         if code is not None:
             assert outcome.code == code, outcome.err
         return outcome
+
+    return run
+
+
+@pytest.fixture
+def screen(memora: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    """Run a command as a wide terminal without colours would see it."""
+
+    class Screen(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    def run(*arguments: object, code: int | None = 0) -> Outcome:
+        with monkeypatch.context() as patch:
+            patch.setattr(io, "TextIOWrapper", Screen)
+            patch.setenv("TERM", "xterm")
+            patch.setenv("NO_COLOR", "1")
+            patch.setenv("COLUMNS", "250")
+            outcome = memora(*arguments, code=code)
+        styles = re.compile(r"\x1b\[(?:0|1|2|3)(?:;[123])*m")  # bold, dim, italic: what the program itself writes
+        return replace(outcome, out=styles.sub("", outcome.out), err=styles.sub("", outcome.err))
 
     return run
 

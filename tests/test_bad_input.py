@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
-from fakes import contents
+from conftest import NOW
+from fakes import ask, contents, found, open_at, with_fakes
 
 from memora_cli.store.sqlite import driver
+from memora_cli.values import Draft, Filters
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -257,34 +259,37 @@ def test_a_note_of_any_time_keeps_its_score_in_range(memora, when):
         assert 0.0 < item["score"] <= 1.1
 
 
+def test_clocks_a_century_off_that_jump_or_go_back_keep_scores_in_range_and_the_order(tmp_path, figure):
+    berlin = ZoneInfo("Europe/Berlin")
+    moments = [
+        *(NOW, NOW - timedelta(days=36525), NOW + timedelta(days=36525), NOW - timedelta(days=1), NOW),
+        *(datetime(2025, 3, 30, 1, 59, 59, tzinfo=berlin), datetime(2025, 3, 30, 3, 0, tzinfo=berlin)),
+        *(datetime(2025, 3, 30, 2, 30, tzinfo=berlin), datetime(2025, 10, 26, 2, 30, tzinfo=berlin)),
+        *(datetime(2025, 10, 26, 2, 30, fold=1, tzinfo=berlin), datetime(2024, 2, 29, tzinfo=berlin)),
+    ]
+    scores = []
+    with open_at(tmp_path / "clock.db") as memory:
+        with_fakes(memory)
+        for at in moments:
+            memory.add(Draft("milk and honey"), at, force=True)
+        for at in moments:
+            trace = ask(memory, "milk", at, limit=50)
+            order = found(trace)
+            made = {note.id: note.created_at for note in memory.notes(Filters())}
+            assert len(order) == len(moments)
+            assert found(ask(memory, "milk", at, limit=50)) == order
+            assert found(ask(memory, "milk", at, limit=1)) == order[:1]
+            # Alike in all but their times: the newer first, of notes of the same moment the one with the smaller id.
+            assert order == sorted(order, key=lambda number: (-made[number].timestamp(), number))
+            scores += [candidate.final.value for candidate in trace.results]
+    assert len(scores) == len(moments) ** 2
+    assert all(0.0 < score <= 1.1 for score in scores)
+    figure("clock", f"{len(scores)} scores between {min(scores):.2f} and {max(scores):.2f}, the order stable")
+
+
 # Brackets, controls
 
 MARKUP = ["[x]", "list[str]", "[/items]", "src/[id].tsx", "[link=x]", "[bold]b[/bold]", "[red", "\\[x]", ":smile:"]
-
-
-@pytest.fixture
-def screen(memora, monkeypatch):
-    """Run a command as a wide terminal without colours would see it."""
-    import io
-
-    class Screen(io.TextIOWrapper):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-
-        def isatty(self):
-            return True
-
-    def run(*arguments, code=0):
-        with monkeypatch.context() as patch:
-            patch.setattr(io, "TextIOWrapper", Screen)
-            patch.setenv("TERM", "xterm")
-            patch.setenv("NO_COLOR", "1")
-            patch.setenv("COLUMNS", "250")
-            outcome = memora(*arguments, code=code)
-        styles = re.compile(r"\x1b\[(?:0|1|2|3)(?:;[123])*m")  # bold, dim, italic: what the program itself writes
-        return replace(outcome, out=styles.sub("", outcome.out), err=styles.sub("", outcome.err))
-
-    return run
 
 
 @pytest.mark.parametrize("text", MARKUP)

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,10 @@ def test_on_a_full_disk_there_are_as_many_notes_as_ids_were_printed_and_reading_
     ):
         lines = '{"text": "' + "y " * 400_000 + '"}\n'
         refused(memora("--db", path, *command, stdin=lines, code=None), "full", "No space")
+    with suppress(OSError), (small / "filler").open("wb", buffering=0) as filler:
+        while filler.write(b"x" * 4096):
+            pass
+    os.truncate(small / "filler", (small / "filler").stat().st_size - 2**16)  # SQLite needs some, also to read
     ended = shell("--db", path, "export", small / "out.jsonl")
     assert (ended.returncode, ended.stdout) == (1, b"")
     assert ended.stderr.decode().splitlines() == [

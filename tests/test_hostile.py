@@ -22,34 +22,61 @@ PER_PROCESS = 50
 COMMANDS = (("list", "-n", "0"), ("search", "boat harbour", "--set", "rerank=false"), ("add", "new", "--no-embed"))
 
 
-@pytest.mark.slow
-def test_a_hundred_processes_add_at_once_to_a_database_that_does_not_exist_yet(tmp_path, figure):
+@pytest.mark.parametrize("writers", [12, pytest.param(100, marks=pytest.mark.slow)])
+def test_processes_that_add_at_once_to_a_database_that_does_not_exist_yet_all_do(tmp_path, writers, figure):
     database = tmp_path / "memora.db"
-    queue = CONTEXT.Queue()
-    processes = [CONTEXT.Process(target=_adder, args=(str(database), str(tmp_path), n, queue)) for n in range(100)]
+    told, ready, gate = CONTEXT.Queue(), CONTEXT.Semaphore(0), CONTEXT.Event()
+    arguments = (str(database), str(tmp_path), ready, gate, told)
+    processes = [CONTEXT.Process(target=_adder, args=(number, *arguments)) for number in range(writers)]
     for process in processes:
         process.start()
-    told = [queue.get(timeout=300) for _ in range(500)]
+    for _ in processes:
+        assert ready.acquire(timeout=300)
+    gate.set()
+    answers = [told.get(timeout=300) for _ in range(5 * writers)]
     for process in processes:
         process.join(60)
-    assert [code for _, code, _, _ in told if code] == []
+    assert [(code, out) for _, code, out, _ in answers if code] == []
     connection = connect(database)
     held = dict(connection.execute("SELECT id, body FROM notes").fetchall())
     connection.close()
-    assert held == {int(out): text for text, _, out, _ in told}
-    assert len(held) == 500
+    assert held == {int(out): text for text, _, out, _ in answers}
+    assert len(held) == 5 * writers
     assert problems(database, embedded=False) == []
-    longest = max(seconds for _, _, _, seconds in told)
-    figure("100 processes × 5 adds", f"{len(held)} notes, 0 errors, longest {longest:.1f} s")
+    longest = max(seconds for *_, seconds in answers)
+    figure(
+        f"{writers} processes × 5 adds, all at once to a new database",
+        f"{len(held)} notes, 0 errors, longest {longest:.1f} s from opening it to closing it",
+    )
 
 
-def _adder(database, folder, number, queue):
-    os.environ.update({"MEMORA_DB": database, "MEMORA_CONFIG": str(Path(folder, "config.toml")), "HOME": folder})
+def _adder(number, database, folder, ready, gate, told):
+    from memora_cli import memory
+
+    class Timed(memory.Memory):
+        """The memory that a command opens; how long it is open is how long an add takes, its waiting included."""
+
+        def __init__(self, config):
+            self.opened = time.monotonic()
+            super().__init__(config)
+
+        def close(self):
+            super().close()
+            open_for.append(time.monotonic() - self.opened)
+
+    open_for = []
+    memory.Memory = Timed
+    os.environ.update({"MEMORA_CONFIG": str(Path(folder, "config.toml")), "HOME": folder})
+    out = Path(folder, f"out-{number}")
+    # What a program loads when it starts is no waiting.
+    _command(["--db", str(Path(folder, f"other-{number}.db")), "add", "first", "--no-embed"], out)
+    os.environ["MEMORA_DB"] = database
+    ready.release()
+    gate.wait()
     for turn in range(5):
         text = f"note {turn} of process {number}"
-        began = time.monotonic()
-        code, out = _command(["add", text, "--no-embed"], Path(folder, f"out-{number}"))
-        queue.put((text, code, out.strip(), time.monotonic() - began))
+        code, said = _command(["add", text, "--no-embed"], out)
+        told.put((text, code, said.strip(), open_for[-1]))
 
 
 def _command(arguments, out):
@@ -182,3 +209,20 @@ def test_an_interrupt_while_a_batch_is_embedded_ends_within_a_second(tmp_path, s
     process.join(30)
     assert process.exitcode == 130
     assert time.monotonic() - began < 10  # far less than the batch takes, on however busy a machine
+
+
+DROPPED = """
+import signal, time, weakref
+from memora_cli.cli.interrupts import obey_interrupts
+obey_interrupts()
+class Thing: pass
+thing = Thing()
+kept = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+del thing
+time.sleep(30)
+"""
+
+
+def test_an_interrupt_that_python_would_drop_is_obeyed_all_the_same():
+    ended = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (130, b"")

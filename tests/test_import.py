@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
+import stat
 import subprocess
 import sys
 
@@ -499,3 +501,53 @@ def test_what_the_user_may_not_read_is_named(tmp_path, what):
     assert "Traceback" not in ended.stderr
     assert "secret" in ended.stderr
     assert ended.returncode == (2 if what in ("lines", "closed") else 1)
+
+
+def test_what_leads_elsewhere_or_is_no_file_is_named_and_the_rest_is_imported(memora, tmp_path, figure):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_text("a secret of somebody else")
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "good.md").write_text("a good note [[../outside/secret]] [[/etc/passwd]]")
+    (folder / "deep" / "better.md").write_text("a better note")
+    bad = {
+        "up.md": "../outside/secret.md",
+        "absolute.md": str(outside / "secret.md"),
+        "away": str(outside),
+        "itself.md": "itself.md",
+        "one.md": "other.md",
+        "other.md": "one.md",
+        "zero.md": "/dev/zero",
+        "nowhere.md": "nothing.md",
+    }
+    for name, target in bad.items():
+        (folder / name).symlink_to(target)
+    (folder / "deep" / "round").symlink_to("..")
+    os.mkfifo(folder / "pipe.md")
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(folder / "socket.md"))
+    devices = []
+    if os.geteuid() == 0:
+        os.mknod(folder / "device.md", 0o600 | stat.S_IFCHR, os.makedev(1, 5))
+        devices = ["device.md"]
+    outcome = memora("import", folder, "--json", "--no-embed", code=1)
+    listening.close()
+    named = sorted([*bad, "pipe.md", "socket.md", *devices])
+    assert sorted(item["name"] for item in outcome.json["failed"]) == named
+    assert [item["name"] for item in outcome.json["skipped"]] == ["deep/round"]
+    assert outcome.json["added"] == 2
+    assert "secret of somebody" not in memora("export", "-").out
+    figure("import", f"{len(named)} links out, loops, pipes, sockets and devices named, 0 read, the rest imported")
+
+
+def test_the_caps_on_the_size_and_the_number_of_notes_are_said(memora, tmp_path, monkeypatch):
+    from memora_cli.memory import importing
+
+    lines = [*("x " * size for size in (2, 600_000, 3)), "one over", "two over"]
+    (tmp_path / "many.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in lines))
+    monkeypatch.setattr(importing.capped, "__defaults__", (3,))
+    outcome = memora("import", tmp_path / "many.jsonl", "--no-embed", code=1)
+    assert "many.jsonl:2 was left out: the note has 1,200,000 bytes and the cap is 1,000,000" in outcome.err
+    assert "many.jsonl:4 was left out: this and what follows are over the cap of 3 notes of one import" in outcome.err
+    assert outcome.out == "2 added, 0 updated, 0 unchanged, 0 gone, 2 left out\n"

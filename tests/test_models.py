@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -192,10 +193,26 @@ def test_a_file_cut_short_is_named(folder: Path, name: str) -> None:
 def test_a_file_of_the_right_size_with_other_content_is_a_model_error_too(folder: Path, name: str) -> None:
     size = (folder / name).stat().st_size
     (folder / name).write_bytes(b"\x00" * size)
-    with pytest.raises(ModelUnusable, match=f"{name} cannot be loaded"):
+    with pytest.raises(ModelUnusable, match=f"{name} is not the file that was exported"):
         load_embedder(EMBEDDER, [folder.parent])
     with pytest.raises(ModelUnusable, match=f"{name} is not the file that was exported"):
         verify(read_folder(folder, "embedder"))
+
+
+def test_a_model_that_was_run_before_is_refused_once_its_bytes_change(folder: Path, figure) -> None:
+    load_embedder(EMBEDDER, [folder.parent])
+    load_embedder(EMBEDDER, [folder.parent])
+    path = folder / "model.onnx"
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.seek(-1000, os.SEEK_END)
+        byte = file.read(1)
+        file.seek(-1000, os.SEEK_END)
+        file.write(bytes([byte[0] ^ 1]))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # as if nothing had been changed
+    with pytest.raises(ModelUnusable, match=r"model.onnx is not the file that was exported"):
+        load_embedder(EMBEDDER, [folder.parent])
+    figure("models", "a flipped bit in a model, its time set back: refused")
 
 
 @pytest.mark.parametrize("config", ["", "[]", "{}", '{"name": "x"}', "nonsense"])

@@ -37,7 +37,7 @@ def import_(
 ) -> None:
     """Add many notes. Importing the same twice adds nothing; a changed file updates its note."""
     from memora_cli.memory import Memory
-    from memora_cli.memory.importing import read, read_lines
+    from memora_cli.memory.importing import capped, read, read_lines
     from memora_cli.render.terminal import say, warn
 
     config = configure(context, space)
@@ -49,7 +49,7 @@ def import_(
     report = Report()
     with Memory(config) as memory, _progress(path) as advance:
         intake = memory.intake(present, embed=not no_embed, into=space)
-        for taken in intake.take(report.readable(items, advance)):
+        for taken in intake.take(report.readable(capped(items), advance)):
             report.count(taken)
             advance()
         report.unrelated += intake.unrelated

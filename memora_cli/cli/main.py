@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import signal
 import sys
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
+from memora_cli.cli.interrupts import obey_interrupts
 from memora_cli.cli.streams import drop_output, settle_streams
 from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 
@@ -18,7 +17,7 @@ from memora_cli.errors import INTERRUPTED, DatabaseDamaged, MemoraError, Usage
 def main() -> None:
     """Run the command line of this process and exit."""
     os.umask(0o077)
-    signal.signal(signal.SIGINT, _interrupted)
+    obey_interrupts()
     settle_streams()
     sys.exit(run(sys.argv[1:]))
 
@@ -78,7 +77,3 @@ def _failed(reason: str, code: int) -> int:
     with contextlib.suppress(OSError):
         sys.stderr.write(f"memora: {reason}\n")
     return code
-
-
-def _interrupted(_signal: int, _frame: FrameType | None) -> None:
-    sys.exit(INTERRUPTED)

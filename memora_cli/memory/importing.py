@@ -21,6 +21,7 @@ from memora_cli.text.moments import local, read_moment, read_window
 from memora_cli.values import KINDS, Draft, Window
 
 LINES = frozenset({".jsonl", ".ndjson"})
+NOTES_CAP = 1_000_000  # of one import
 FILE_CAP = 64 * 1024 * 1024  # bytes of one Markdown file that are read at all
 
 
@@ -60,6 +61,17 @@ def count(path: Path) -> int | None:
             return sum(1 for line in file if line.strip())
     except OSError:
         return None
+
+
+def capped(items: Iterator[Item], cap: int = NOTES_CAP) -> Iterator[Item]:
+    """The items up to the cap; the first one over it is named, and the rest is not read."""
+    taken = 0
+    for item in items:
+        if taken == cap:
+            yield Item(item.name, problem=f"this and what follows are over the cap of {cap:,} notes of one import")
+            return
+        taken += not (item.beside or item.problem)
+        yield item
 
 
 def read(path: Path, at: datetime, week_start: int = 0) -> Iterator[Item]:

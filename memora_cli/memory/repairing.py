@@ -48,7 +48,7 @@ def repair(config: Config, at: datetime) -> Repaired:
     def write(source: Any) -> Path:
         done.clear()
         for one in (kept, draft):
-            _remove(one)
+            sqlite_file.remove(one)
         salvage.keep(path, kept)
         with closing(open_database(str(draft))) as database, database.write() as connection:
             done.extend(_rebuild(database, connection, source, _model(config)))
@@ -58,19 +58,13 @@ def repair(config: Config, at: datetime) -> Repaired:
     try:
         salvage.replace(path, write)
     except Exception:
-        _remove(kept)
+        sqlite_file.remove(kept)
         raise
     finally:
-        _remove(draft)
+        sqlite_file.remove(draft)
     with suppress(ModelUnusable):  # the notes wait for their vectors then, which doctor tells
         _embed(config)
     return Repaired(tuple(done), kept)
-
-
-def _remove(path: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(OSError):
-            path.with_name(path.name + suffix).unlink()
 
 
 def _model(config: Config) -> tuple[str, int] | None:

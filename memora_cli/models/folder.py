@@ -84,7 +84,7 @@ def read_folder(path: Path, kind: ModelKind | None = None) -> ModelFolder:
 
 
 def verify(model: ModelFolder) -> None:
-    """Compare every file with its recorded SHA-256; the size alone is checked at load. Raises ModelUnusable."""
+    """Compare every file with its recorded SHA-256; `verify_once` does so at load. Raises ModelUnusable."""
     for name, stamp in model.files.items():
         try:
             with (model.path / name).open("rb") as file:

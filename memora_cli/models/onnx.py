@@ -15,6 +15,7 @@ from tokenizers import Encoding, Tokenizer
 
 from memora_cli.errors import ModelUnusable
 from memora_cli.models.folder import MODEL, REMEDY, TOKENIZER, ModelFolder
+from memora_cli.models.verified import verify_once
 
 MOST_WORKERS = 8
 GROUP = 10  # texts that are sorted by length; a group is begun before the next, which may find no time
@@ -32,6 +33,7 @@ class OnnxModel:
     """
 
     def __init__(self, folder: ModelFolder) -> None:
+        verify_once(folder)
         self.folder = folder
         self._tokenizer = _load_tokenizer(folder)
         self._session = _load_session(folder)

@@ -38,11 +38,11 @@ def show(part: Table | Text, console: Console, *, bare: bool = False) -> None:
     if on_terminal():
         console.print(part)
     elif isinstance(part, Text):
-        say(visible(part.plain))
+        say(part.plain)
     else:
         headed = part.show_header and not bare
         if part.title and not bare:
-            say(visible(_words(part.title)))
+            say(_words(part.title))
         if headed:
             say(plain(_words(column.header) for column in part.columns))
         for row in zip(*(column.cells for column in part.columns), strict=True):
@@ -56,8 +56,8 @@ def _words(cell: RenderableType) -> str:
 
 
 def say(line: str) -> None:
-    """One line on standard output, exactly as it is."""
-    sys.stdout.write(line + "\n")
+    """One line on standard output, made safe for a terminal; JSON is ASCII and stays as it is."""
+    sys.stdout.write(visible(line) + "\n")
 
 
 def warn(message: str) -> None:

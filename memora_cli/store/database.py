@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +20,9 @@ from memora_cli.store import engines
 if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
+
+# It would print a traceback for an interrupt that strikes while a connection is closed; what matters is raised as well.
+logging.getLogger("sqlalchemy.pool").addHandler(logging.NullHandler())
 
 
 class IndexUnavailable(Exception):  # a state that a search survives, not a failure

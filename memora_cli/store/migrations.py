@@ -44,7 +44,8 @@ def backup(driver: ModuleType, path: Path, version: int) -> Path:
             f"{target} is in the way of a backup: move the old backups away; nothing was changed"
         ) from error
     except (OSError, driver.Error) as error:
-        target.unlink(missing_ok=True)
+        for suffix in ("", "-journal"):
+            path.with_name(target.name + suffix).unlink(missing_ok=True)
         raise DatabaseBusy(
             f"{path} has the older schema version {version}, and the backup that comes before an upgrade could not be "
             f"made ({error}): nothing was changed"

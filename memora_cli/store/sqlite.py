@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import importlib.util
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, ModuleType
@@ -31,6 +33,7 @@ from memora_cli.store.turns import Turn
 
 APPLICATION_ID = 0x6D656D6F  # "memo", so that `file` and memora itself know the file
 BUSY_MILLISECONDS = 30_000
+HEADER = 100  # bytes that every database file has
 
 PRAGMAS = (
     f"PRAGMA busy_timeout={BUSY_MILLISECONDS}",
@@ -69,6 +72,16 @@ def vector_extension() -> str | None:
 @dataclass(frozen=True, slots=True)
 class SqliteDatabase(Database):
     """A database in a file; its address is the file's path."""
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One write transaction, when its turn has come."""
+        turn = Turn(Path(self.address).parent, BUSY_MILLISECONDS / 1000)
+        try:
+            with Database.write(self) as connection:
+                yield connection
+        finally:
+            turn.end()
 
     @property
     def driver(self) -> str:
@@ -134,24 +147,12 @@ def _engine(path: Path, readable_only: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        if not connection.get_execution_options().get("memora_write", False):
+        if connection.get_execution_options().get("memora_write", False):
+            remembered.forget(connection)
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
             connection.exec_driver_sql("BEGIN")
             remembered.begin(connection)
-            return
-        remembered.forget(connection)
-        connection.info["turn"] = Turn(path.parent, BUSY_MILLISECONDS / 1000)
-        try:
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-        except BaseException:
-            end(connection)
-            raise
-
-    @event.listens_for(engine, "commit")
-    @event.listens_for(engine, "rollback")
-    def end(connection: Connection) -> None:
-        turn: Turn | None = connection.info.pop("turn", None)
-        if turn:
-            turn.end()
 
     return engine
 
@@ -191,18 +192,16 @@ def _inspect(path: Path) -> bool:
         if path.exists() and not path.is_file():
             raise DatabaseDamaged(f"{path} is no file: give a file with --db")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.exists():
-            with path.open("rb") as file:
-                header = file.read(100)
-        else:
-            header = b""
+        size = path.stat().st_size if path.exists() else 0
     except OSError as error:
         raise DatabaseBusy(f"{path} cannot be opened: {error.strerror or error}") from error
-    if not header:
+    if size == 0:
         return False
-    if not header.startswith(b"SQLite format 3\0") or len(header) < 100:
+    if not os.access(path, os.R_OK):
+        raise DatabaseBusy(f"{path} cannot be opened: {os.strerror(errno.EACCES)}")
+    if size < HEADER:
         raise DatabaseDamaged(f"{path} is no memora database; it was left as it is: give another file with --db")
-    version, application = int.from_bytes(header[60:64], "big"), int.from_bytes(header[68:72], "big")
+    application, version = _header(path)
     if application == 0:
         # A database that is just being made has its schema in the log yet, so the file alone does not tell.
         application, version = _look_inside(path)
@@ -224,18 +223,33 @@ def _inspect(path: Path) -> bool:
     return readable_only
 
 
+def _header(path: Path) -> tuple[int, int]:
+    """Application id and schema version that the file itself holds, read without a lock and without its log.
+
+    Through SQLite: had this process opened and closed the file, it would lose the locks of its other connections.
+    """
+    module = driver()
+    try:
+        with closing(module.connect(f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1", uri=True)) as connection:
+            return (
+                int(connection.execute("PRAGMA application_id").fetchone()[0]),
+                int(connection.execute("PRAGMA user_version").fetchone()[0]),
+            )
+    except module.DatabaseError as error:
+        raise DatabaseDamaged(
+            f"{path} is no memora database ({error}); it was left as it is: give another file with --db"
+        ) from error
+
+
 def _look_inside(path: Path) -> tuple[int, int]:
     """Application id and schema version, read through a connection that cannot write; an empty database is ours."""
     module = driver()
     try:
-        connection = module.connect(f"file:{quote(str(path.absolute()))}?mode=ro", timeout=0, uri=True)
-        try:
+        with closing(module.connect(f"file:{quote(str(path.absolute()))}?mode=ro", timeout=0, uri=True)) as connection:
             connection.execute(f"PRAGMA busy_timeout={BUSY_MILLISECONDS}")
             application = int(connection.execute("PRAGMA application_id").fetchone()[0])
             version = int(connection.execute("PRAGMA user_version").fetchone()[0])
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        finally:
-            connection.close()
     except (module.Error, sqlite3.Error) as error:
         raise DatabaseDamaged(f"{path} cannot be read ({error}); it was left as it is") from error
     return (APPLICATION_ID, 0) if not (application or version or tables) else (application, version)

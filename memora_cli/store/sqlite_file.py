@@ -23,8 +23,7 @@ def copy(source: Path, target: Path) -> None:
     """
     draft = target.with_name(f".{target.name[:80]}.{os.getpid()}.part")
     try:
-        with suppress(FileNotFoundError):
-            draft.unlink()
+        remove(draft)
         draft.touch(mode=0o600)  # SQLite fills an empty file, and keeps its mode
         with closing(connect(source)) as connection:
             connection.execute("VACUUM INTO ?", (str(draft),))
@@ -37,8 +36,7 @@ def copy(source: Path, target: Path) -> None:
     except OSError as error:
         raise DatabaseBusy(f"{target} cannot be written: {error.strerror or error}") from error
     finally:
-        with suppress(OSError):
-            draft.unlink()
+        remove(draft)
 
 
 def check(path: Path) -> None:
@@ -105,6 +103,13 @@ def beside(path: Path, deed: str, at: datetime) -> Path:
     name = f"{path.name}.before-{deed}-{at:%Y%m%dT%H%M%S}"
     names = (path.with_name(name + suffix) for suffix in ("", *(f".{number}" for number in range(1, 1000))))
     return next(one for one in names if not one.exists())
+
+
+def remove(path: Path) -> None:
+    """Delete a file that was not finished, and what SQLite left beside it; nothing is said when that fails."""
+    for suffix in ("", "-journal", "-wal", "-shm"):
+        with suppress(OSError):
+            path.with_name(path.name + suffix).unlink()
 
 
 def set_aside(path: Path, kept: Path) -> None:

@@ -1,15 +1,17 @@
-"""Lets the writers of one file take turns in the order in which they came.
+"""Lets the writers of one file take turns, nearly in the order in which they came.
 
-SQLite lets in whoever asks at the right time: of a hundred writers some would wait longer than anybody waits. A turn is
-an advisory lock on the folder, so that no file is left beside the database; without such locks SQLite's own do.
+SQLite lets in whoever asks at the right time, and lets those who have waited longest ask least often: of a hundred
+writers some would be refused. A turn is an advisory lock on the folder, so that no file is left beside the database.
+(Not on the database: a process that closes a file loses SQLite's locks on it.) It only puts writers in order: what
+keeps them apart are SQLite's own locks, also where there are no turns.
 """
 
 from __future__ import annotations
 
 import os
-import threading
 from contextlib import suppress
 from pathlib import Path
+from threading import Event, Thread
 
 try:
     import fcntl
@@ -21,43 +23,31 @@ class Turn:
     """The turn of one writer: waited for until it comes, or `patience` seconds; then it is just tried."""
 
     def __init__(self, folder: Path, patience: float) -> None:
-        self._handle: int | None = None
+        self._over = Event()
         if fcntl is None:
             return
-        with suppress(OSError):  # a folder that cannot be opened, a file system without such locks
-            self._handle = os.open(folder, os.O_RDONLY)
-            try:
-                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._wait(self._handle, patience)
-
-    def _wait(self, handle: int, patience: float) -> None:
-        state = threading.Lock()
-        over = threading.Event()
-        given_up: list[bool] = []
-
-        def wait() -> None:
-            with suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            with state:
-                if given_up:
-                    os.close(handle)
-            over.set()
-
-        threading.Thread(target=wait, daemon=True).start()
+        came = Event()
+        # Nothing but a thread can wait for such a lock no longer than it likes.
+        Thread(target=self._hold, args=(folder, came), daemon=True).start()
         try:
-            came = over.wait(patience)
+            came.wait(patience)
         except BaseException:  # an interrupt
-            came = False
+            self.end()
             raise
-        finally:
-            with state:
-                if not over.is_set() and not came:
-                    given_up.append(True)
-                    self._handle = None
 
     def end(self) -> None:
-        """Let the next writer in."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        """Let the next writer in; a turn that has not come yet is given up."""
+        self._over.set()
+
+    def _hold(self, folder: Path, came: Event) -> None:
+        handle = None
+        with suppress(OSError):  # a folder that cannot be opened, a file system without such locks
+            handle = os.open(folder, os.O_RDONLY)
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        came.set()
+        if handle is None:
+            return
+        self._over.wait()
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_UN)  # closing lets nobody in while a fork has the handle too
+        os.close(handle)
