@@ -207,7 +207,8 @@ def test_a_clamped_note_says_from_where_to_where_and_below_what(diary, paper):
 
 def test_time_is_shown_by_stage_and_only_where_asked(diary, paper):
     trace = ask(diary, QUESTION, NOW)
-    stages = [*("understand", *STRATEGIES), "fuse", "complete", "rerank", "update", "adjust", "clamp", "cut"]
+    stages = ["understand", *STRATEGIES]
+    stages += ["read", "fuse", "complete", "rerank", "update", "adjust", "clamp", "cut"]
     assert [stage for stage, _ in trace.milliseconds] == stages
     assert all(value >= 0.0 for _, value in trace.milliseconds)
     text = paper(lambda: print_explanation(trace, console()))

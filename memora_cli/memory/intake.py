@@ -53,8 +53,7 @@ class Intake:
     """One import: what is common to all of its batches, which are one change that is taken back as one.
 
     `begin` embeds prepared notes, `write` writes them as a part of that change, `embed` gives notes their vectors and
-    says why it could not;
-    `into` is the space that exported notes go to, None for the one each came from.
+    says why it could not; `into` is the space that exported notes go to, None for the one each came from.
     """
 
     def __init__(

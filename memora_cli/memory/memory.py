@@ -69,6 +69,7 @@ class Statistics:
     embedder: str
     answering: str
     floors: Floors
+    vectors: str
     reranker: str
 
 
@@ -142,18 +143,7 @@ class Memory(Changer):
         ready: Ready | None = None,
     ) -> list[Added]:
         ready = ready or self._ready(prepared, embed=embed, force=force)
-        model = ready.embedder.id if ready.embedder else ""
-        added = write(
-            self.database,
-            self.space,
-            prepared,
-            at,
-            model,
-            ready.rows,
-            force=force,
-            week_start=self._week,
-            change=change,
-        )
+        added = write(self.database, self.space, prepared, at, ready, force=force, week_start=self._week, change=change)
         results = []
         for one, new in zip(added, prepared, strict=True):
             if one.updated:
@@ -342,6 +332,7 @@ class Memory(Changer):
             waiting = vectors.waiting(connection, self.space, embedder)
             answering = vectors.answering(connection, self.space, embedder)
             floors = self.floors(connection, answering, self.config.settings)
+            vectors_by = self.database.index.vectors_by(connection, self.space, answering)
         return Statistics(
             counts=held,
             links=links,
@@ -353,5 +344,6 @@ class Memory(Changer):
             embedder=embedder,
             answering=answering,
             floors=floors,
+            vectors=vectors_by,
             reranker=self._model_id("reranker"),
         )

@@ -164,8 +164,7 @@ def write(
     space: str,
     batch: Sequence[Prepared],
     at: datetime,
-    model: str,
-    rows: Mapping[int, NDArray[numpy.float32]],
+    ready: Ready,
     *,
     force: bool = False,
     week_start: int = 0,
@@ -173,10 +172,10 @@ def write(
 ) -> list[Added]:
     """Write a batch in one transaction; texts that are there already are reported instead, and so are changed files.
 
-    It is kept as a change of its own, or as part of `change`. The vectors, `rows` by place in the batch, are of the
-    model with that id and were computed before, so that other writers need not wait for it. Raises `NoSuchNote` and
-    `SupersessionRefused`.
+    It is kept as a change of its own, or as part of `change`. The vectors are `ready`, so that other writers need not
+    wait for a model. Raises `NoSuchNote` and `SupersessionRefused`.
     """
+    rows = ready.rows
     with database.write() as connection:
         known = _Known(connection, space, batch)
         results: dict[int, Added] = {}
@@ -218,9 +217,9 @@ def write(
                 entries += supersede(connection, space, prepared.draft.supersedes, results[place].id, at)
         insert()
         links: list[graph.Link] = []
-        if meant:
-            vectors.write(database, connection, space, model, passages, _stacked(meant))
-            links += nearest(database, connection, space, model, meant)
+        if meant and ready.embedder:
+            vectors.write(database, connection, space, ready.embedder.id, passages, _stacked(meant))
+            links += nearest(database, connection, space, ready.embedder.id, meant)
         graph.mention(connection, space, {note_id: entities_of(one.draft) for note_id, one in written.items()})
         drafts = {note_id: prepared.draft for note_id, prepared in written.items()}
         links += connect(connection, space, drafts, at, week_start)

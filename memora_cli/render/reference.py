@@ -248,6 +248,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "links": "by relation",
             "months": "by month",
             "waiting": "notes without vectors of the embedder",
+            "vectors": "what looks up vectors: sqlite-vec compares all, signs only the likeliest exactly; or pgvector",
             "answering": "the model whose vectors answer: not the embedder until memora reindex is done",
             "floors": "the least cosines of that model: {semantic, entry, link, origin}",
             "bytes": "",

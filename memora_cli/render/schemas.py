@@ -312,6 +312,7 @@ SCHEMAS: Mapping[str, Schema] = MappingProxyType(
             months=by_name(COUNT),
             waiting=COUNT,
             answering=TEXT,
+            vectors=TEXT,
             floors=FLOORS,
             bytes=COUNT,
             database=TEXT,

@@ -196,6 +196,7 @@ def statistics(value: Statistics) -> Shape:
         "months": dict(value.months),
         "waiting": value.waiting,
         "answering": value.answering,
+        "vectors": value.vectors,
         "floors": floors(value.floors),
         "bytes": value.bytes,
         "database": value.database,

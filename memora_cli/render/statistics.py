@@ -29,6 +29,7 @@ def print_statistics(value: Statistics, console: Console) -> None:
         "answers until reindex": "" if value.answering == value.embedder else value.answering,
         "floors": f"semantic {value.floors.semantic:.2f}, entry {value.floors.entry:.2f}, "
         f"link {value.floors.link:.2f} ({value.floors.origin})",
+        "vectors by": value.vectors,
         "reranker": value.reranker,
     }
     show(pairs(facts), console)

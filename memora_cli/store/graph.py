@@ -149,16 +149,11 @@ def edges(
     may be asked from either end.
     Entity edges have weight 1.0 between the only two holders, damped by the square root of the holders beyond that.
     """
-    found: list[Edge] = []
     here = links.c.space == space  # two look-ups by an index; one for either end would read all of the space
-    found += [
-        Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight)
-        for row in connection.execute(select(links).where(here, links.c.source_id.in_(note_ids)))
-    ]
-    found += [
-        Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight)
-        for row in connection.execute(select(links).where(here, links.c.target_id.in_(note_ids)))
-    ]
+    leaving = connection.execute(select(links).where(here, links.c.source_id.in_(note_ids)))
+    found = [Edge(row.source_id, row.target_id, row.relation, row.relation, row.weight) for row in leaving]
+    reaching = connection.execute(select(links).where(here, links.c.target_id.in_(note_ids)))
+    found += [Edge(row.target_id, row.source_id, row.relation, row.relation, row.weight) for row in reaching]
     others = {edge.target for edge in found}
     there = set(connection.execute(select(notes.c.number).where(with_ids(space, others, as_of))).scalars())
     found = [edge for edge in found if edge.target in there]

@@ -24,6 +24,7 @@ from memora_cli.store import schema, signs, sqlite_plans
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.store.remembered import remembered
 from memora_cli.store.sqlite_vectors import held, nearest_by_product, nearest_by_signs, owners_of
+from memora_cli.store.sqlite_words import affordable, quoted
 
 if TYPE_CHECKING:
     import numpy
@@ -119,7 +120,7 @@ class SqliteIndex:
         )
         try:
             return int(
-                connection.execute(select(func.count()).select_from(held), {"match": _quoted([word])}).scalar_one()
+                connection.execute(select(func.count()).select_from(held), {"match": quoted([word])}).scalar_one()
             )
         except DBAPIError:
             return 0
@@ -132,7 +133,7 @@ class SqliteIndex:
         where: ColumnElement[bool],
         limit: int,
     ) -> list[tuple[int, float]]:
-        """By bm25, negated so that higher is better."""
+        """By bm25, negated so that higher is better; where it would take long, without the commonest of the words."""
         index, notes = table("keywords_fts", column("rowid")), schema.notes
         score: ColumnElement[float] = literal_column("bm25(keywords_fts, 10.0, 5.0, 1.0)")
         statement = (
@@ -143,7 +144,7 @@ class SqliteIndex:
             .limit(limit)
         )
         try:
-            rows = connection.execute(statement, {"match": _quoted(words)}).all()
+            rows = connection.execute(statement, {"match": quoted(affordable(connection, words))}).all()
         except DBAPIError as error:
             raise IndexUnavailable(f"the keyword index cannot be read ({error.orig})") from error
         return [(row.number, -row.score) for row in rows]
@@ -333,8 +334,3 @@ def _fill_vectors(connection: Connection, name: str, space: str, model: str, dim
         "WHERE vectors.space = ? AND model = ? AND dimension = ?",
         (space, model, dimension),
     )
-
-
-def _quoted(words: Sequence[str]) -> str:
-    """An FTS5 expression that matches any of the words, whatever they hold."""
-    return " OR ".join('"' + word.replace("\0", " ").replace('"', '""') + '"' for word in words)

@@ -13,6 +13,10 @@ from memora_cli.text.spans import ALONE, CONTEXT, FAINT, FIRST_YEAR, LAST_YEAR
 from memora_cli.values import Window
 
 _OPENING = OPENING_WORDS | HOLIDAY_WORDS | NUMBER_WORDS
+_OPENING_AND_PLAIN = frozenset({"the", "a", "an", "in", "to", "at", "as", "from", "this", "up", "on", "all", "same"})
+_OPENING_AND_PLAIN |= DASHES
+_TELLING = (_OPENING - _OPENING_AND_PLAIN) | {"date", "time"}
+REACH = 6  # words
 _ODD_OPENINGS = DASHES | frozenset("'’‘+")
 
 
@@ -57,7 +61,13 @@ def _width(window: Window) -> timedelta:
 
 def _may_open(scan: Scan, i: int) -> bool:
     word = scan.words[i]
-    return word in _OPENING or word[0].isdecimal() or word in _ODD_OPENINGS
+    if word in _OPENING_AND_PLAIN:  # the commonest words of any text: a time that they open has a word of times soon
+        return any(map(_telling, scan.words[i + 1 : i + 1 + REACH]))
+    return _telling(word) or word in _ODD_OPENINGS
+
+
+def _telling(word: str) -> bool:
+    return word in _TELLING or word[:1].isdecimal()
 
 
 def _stands(scan: Scan, stretch: Stretch, i: int, found_before: int) -> bool:
