@@ -93,7 +93,8 @@ def open_database(address: str) -> PostgresDatabase:
     def begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get("memora_write")
         if writing is not None:
-            connection.exec_driver_sql(WRITING if writing else READING)
+            seen = connection.info.get(postgres_vectors.SEEN)
+            connection.exec_driver_sql(WRITING if writing else READING + (postgres_vectors.LATER if seen else ""))
 
     index = PostgresIndex()
     database = PostgresDatabase(said, engine, index, lambda error: _translate(error, said))
