@@ -30,6 +30,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CLIENTS, OPERATIONS = 50, 20
 PASSAGES, DIMENSION = int(os.environ.get("PASSAGES", "100000")), 384
 QUERIES = int(os.environ.get("QUERIES", "200"))
+NOTES = int(os.environ.get("NOTES", "1000000"))  # of a corpus, and those that are asked for
 
 
 def row(what: str, measured: str, bound: str) -> None:
@@ -237,9 +238,10 @@ def ranking(server: Server) -> None:
             for address in (str(Path(folder, "memora.db")), server.address(server.create())):
                 with Memory(load({"db": address}, {}, Path("/nonexistent"))) as memory:
                     memory.__dict__["embedder"] = Remembering(memory.embedder)
-                    drafts = [
-                        (item.name, item.draft) for item in read(shared / name / "corpus.jsonl", NOW) if item.draft
-                    ]
+                    asked_for = {one for question in questions for one in question.relevant}
+                    items = [item for item in read(shared / name / "corpus.jsonl", NOW) if item.draft]
+                    items = [i for n, i in enumerate(items) if n < NOTES or i.draft.source in asked_for]
+                    drafts = [(item.name, item.draft) for item in items]
                     for _ in memory.import_all(drafts, NOW):
                         pass
                     settings = replace(memory.config.settings, rerank=False)

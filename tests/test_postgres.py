@@ -472,6 +472,51 @@ def test_the_vector_index_answers_when_many_passages_come_into_question(two, mon
     assert len(set(near) & set(exact)) >= 0.9 * len(exact)
 
 
+def test_a_gap_in_the_index_is_seen_by_a_connection_that_knew_the_index(server, fresh, two, monkeypatch):
+    monkeypatch.setattr(postgres_vectors, "EXACT_BELOW", 10)
+    monkeypatch.setattr(postgres_vectors, "MANY", 10)
+    one, _ = two
+    one.add_all([Draft(f"note {n} of a boat") for n in range(40)], NOW)
+    with server.connect(fresh) as connection:
+        connection.execute("ANALYZE")
+    asked = {"semantic_floor": -1.0, "strategy_limit": 20}
+    first = ask(one, "a boat", NOW, **asked)
+    again = ask(one, "a boat", NOW, **asked)  # in one statement
+    assert found(first) == found(again)
+    assert len(again.lists[0].hits) == 20
+    with server.connect(fresh) as connection:
+        name = f"unindexed {one.embedder.id}"
+        connection.execute("INSERT INTO counters (space, name, value) VALUES ('default', %s, 1)", (name,))
+    marked = ask(one, "a boat", NOW, **asked)
+    assert "not in the index" in marked.degraded[0].reason
+    assert len(marked.lists[0].hits) == 20
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM embeddings WHERE passage_id = 1",
+        "UPDATE embeddings AS one SET embedding = other.embedding FROM embeddings AS other "
+        "WHERE one.passage_id = 1 AND other.passage_id = 2",
+        "INSERT INTO embeddings SELECT space, 99, model, 99, embedding FROM embeddings WHERE passage_id = 1",
+    ],
+)
+def test_an_index_that_differs_from_the_vectors_is_named_and_made_anew(server, fresh, memora, damage):
+    address = server.address(fresh)
+    for text in ("the boiler was serviced", "a boat on a lake"):
+        memora("--db", address, "add", text)
+    memora("--db", address, "doctor", code=None)
+    with server.connect(fresh) as connection:
+        connection.execute(damage)
+    checks = memora("--db", address, "doctor", "--json", code=5).json["checks"]
+    (broken,) = [check for check in checks if check["state"] == "broken"]
+    assert "differs from 1 of its vectors" in broken["detail"]
+    assert broken["remedy"] == "memora reindex"
+    memora("--db", address, "reindex")
+    states = {check["state"] for check in memora("--db", address, "doctor", "--json", code=None).json["checks"]}
+    assert "broken" not in states
+
+
 def test_a_space_never_shows_what_another_holds(server, fresh):
     from memora_cli.config import load
     from memora_cli.memory import Memory

@@ -151,7 +151,8 @@ def _contents(config: Config, place: str) -> Iterator[Check]:
         yield Check("database", "broken", str(error), remedy, error.exit_code)
         return
     for what in drifted:
-        yield Check("database", "broken", what, health.REMEDY, DatabaseDamaged.exit_code)
+        remedy = health.REMEDY if copy else "memora reindex"
+        yield Check("database", "broken", what, remedy, DatabaseDamaged.exit_code)
     if runs_on:
         yield Check("server", "ok", runs_on)
         for reason in lacks:
@@ -161,7 +162,8 @@ def _contents(config: Config, place: str) -> Iterator[Check]:
     if not drifted:
         yield Check("database", "ok", f"{place}: schema {schema.VERSION}, whole, notes {notes}, spaces {spaces}")
     for item in loose:
-        yield Check("relations", "broken", f"{item.count} {item.what}", item.remedy, DatabaseDamaged.exit_code)
+        remedy = item.remedy if copy else ""  # a server's administrator has the copies
+        yield Check("relations", "broken", f"{item.count} {item.what}", remedy, DatabaseDamaged.exit_code)
     if not loose:
         yield Check("relations", "ok", "every passage, vector, link and supersession has its other half")
     if waiting:

@@ -107,7 +107,8 @@ def _engine(url: URL) -> Engine:
     def begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get("memora_write")
         if writing is not None:
-            connection.exec_driver_sql(WRITING if writing else READING)
+            seen = connection.info.get(postgres_vectors.SEEN)
+            connection.exec_driver_sql(WRITING if writing else READING + (postgres_vectors.LATER if seen else ""))
 
     return engine
 

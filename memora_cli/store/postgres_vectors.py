@@ -50,15 +50,19 @@ SEARCHING = (
 STATE = (
     "SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector'), "
     f"(SELECT reltuples FROM pg_class WHERE oid = to_regclass('{TABLE}')), "
-    "EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid), "
-    f"EXISTS (SELECT 1 FROM counters WHERE space = %s AND name = %s), {SEARCHING}"
+    "EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%(hnsw)s) AND indisvalid), "
+    f"EXISTS (SELECT 1 FROM counters WHERE space = %(space)s AND name = %(mark)s), {SEARCHING}"
 )
 # Written by hand: to build and compile it takes as long as the server takes for its answer.
 BY_INDEX = (
-    "SELECT passage_id, note_id, embedding::vector({}) <=> %(vector)s AS distance FROM embeddings "
-    "WHERE space = %(space)s AND model = %(model)s ORDER BY distance LIMIT %(limit)s"
+    "SELECT passage_id, note_id, embedding::vector({0}) <=> %(vector)s AS distance FROM embeddings "
+    "WHERE space = %(space)s AND model = %(model)s {1} ORDER BY distance LIMIT %(limit)s"
 )
-ASKED = "vector index"  # the key in a connection's `info`
+ASKED = "vector index"  # keys in a connection's `info`: what was found in a snapshot
+SEEN = "vector index of"  # the model whose index was there, for many rows, when this connection last looked
+# Where the index was seen: without another look, but never past the mark that it has gaps.
+UNMARKED = "AND NOT EXISTS (SELECT 1 FROM counters WHERE space = %(space)s AND name = %(mark)s)"
+LATER = f"; SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = {SEARCH_WIDTH}"
 
 
 def vector_type(dimension: int | None = None) -> Any:
@@ -98,15 +102,24 @@ class State:
 
 def state(connection: Connection, space: str, model: str) -> State:
     """What is there for the space and model; asked once in a snapshot, which never changes."""
-    snapshot = connection.get_execution_options().get("memora_write") is False
+    snapshot = _is_snapshot(connection)
     asked = (connection.get_transaction(), space, model)
     if snapshot and (known := connection.info.get(ASKED)) and known[0] == asked:
         return known[1]  # type: ignore[no-any-return]  # `info` holds anything
-    row = connection.exec_driver_sql(STATE, (hnsw(model), space, f"unindexed {model}")).one()
+    row = connection.exec_driver_sql(STATE, _names(space, model)).one()
     found = State(row[0], row[1], row[2], row[3])
     if snapshot:
         connection.info[ASKED] = (asked, found)
+        connection.info[SEEN] = model if found.hnsw and not found.why and found.rows > MANY else None
     return found
+
+
+def _is_snapshot(connection: Connection) -> bool:
+    return connection.get_execution_options().get("memora_write") is False
+
+
+def _names(space: str, model: str) -> dict[str, object]:
+    return {"space": space, "model": model, "hnsw": hnsw(model), "mark": f"unindexed {model}"}
 
 
 def version(connection: Connection) -> str | None:
@@ -203,25 +216,34 @@ def nearest(
     limit: int,
 ) -> list[tuple[int, int, float]]:
     """By HNSW; in exact order where few passages come into question, or where the index gives too few."""
+    values = _names(space, model) | {"vector": str(vector.tolist()), "limit": limit}
+    rows: Sequence[Any] = ()
+    if where is None and connection.info.get(SEEN) == model and _is_snapshot(connection):
+        rows = connection.exec_driver_sql(BY_INDEX.format(len(vector), UNMARKED), values).all()
+        if len(rows) == limit:
+            return _ordered(rows)
     here = state(connection, space, model)
     if here.why:
         raise IndexUnavailable(here.why)
     within = (embeddings().c.space == space) & (embeddings().c.model == model)
     if where is not None:
         within &= embeddings().c.note_id.in_(select(schema.notes.c.id).where(where))
-    rows: Sequence[Any] = ()
     if here.hnsw and ((where is None and here.rows > MANY) or _are_many(connection, within)):
         if where is None:
-            values = {"vector": str(vector.tolist()), "space": space, "model": model, "limit": limit}
-            rows = connection.exec_driver_sql(BY_INDEX.format(len(vector)), values).all()
+            rows = connection.exec_driver_sql(BY_INDEX.format(len(vector), ""), values).all()
         else:
             rows = _in_order(
                 connection, cast(embeddings().c.embedding, vector_type(len(vector))), vector, within, limit
             )
     if len(rows) < limit:  # an expression that no index has: the exact order
         rows = _in_order(connection, embeddings().c.embedding, vector, within, limit)
-    ordered = sorted((distance, passage, note) for passage, note, distance in rows)
-    return [(passage, note, 1.0 - distance) for distance, passage, note in ordered]
+    return _ordered(rows)
+
+
+def _ordered(rows: Sequence[Any]) -> list[tuple[int, int, float]]:
+    """`(passage id, note id, cosine)` of rows with distances, nearest first."""
+    nearest_first = sorted((distance, passage, note) for passage, note, distance in rows)
+    return [(passage, note, 1.0 - distance) for distance, passage, note in nearest_first]
 
 
 def _are_many(connection: Connection, within: ColumnElement[bool]) -> bool:
