@@ -461,6 +461,36 @@ def test_bytes_in_an_argument_that_are_no_text_are_kept_or_refused(tmp_path):
         assert ended.returncode in (0, 2)
 
 
+BYTES = {
+    "latin-1": "caf\u00e9".encode("latin-1"),
+    "UTF-16 with BOM": "caf\u00e9".encode("utf-16"),
+    "NUL": b"a\0b",
+    "half surrogate pairs": b"a \xed\xa0\x80 b",
+    "CRLF": b"one\r\ntwo\r\n",
+    "a line of 50 MB": b"x" * 50_000_000,
+    "every byte": bytes(range(256)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
+def test_whatever_the_bytes_and_the_locale_a_note_is_taken_or_refused_and_json_is_valid(shell, locale, figure):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG"))}
+    environment |= {"LC_ALL": locale, "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    codes = {0: 0, 2: 0}
+    for data in BYTES.values():
+        ended = shell("add", "-", "--no-embed", "--json", input=data, env=environment)
+        assert b"Traceback" not in ended.stderr
+        codes[ended.returncode] += 1
+        if not ended.returncode:
+            assert json.loads(ended.stdout)["created"]
+    listed = shell("list", "--json", env=environment)
+    exported = shell("export", "-", env=environment)
+    assert len(json.loads(listed.stdout)["notes"]) == codes[0] == len(BYTES) - 1
+    assert all(json.loads(line) for line in exported.stdout.splitlines())
+    figure("bytes", f"LC_ALL={locale}: {codes[0]} of {len(BYTES)} exit 0, {codes[2]} exit 2, JSON valid")
+
+
 STREAMS = {
     "add - --no-embed <&-": (2, "empty note"),
     "import - <&-": (0, ""),

@@ -10,11 +10,20 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+import numpy
 import pytest
+from conftest import NOW
 from processes import CONTEXT, begun, start
 from soundness import connect, problems
+
+from memora_cli.errors import ModelUnusable
+from memora_cli.store import vectors
+from memora_cli.store.health import unfit
+from memora_cli.values import Draft
 
 ROOT = Path(__file__).resolve().parents[1]
 FLIPS = 1000
@@ -226,3 +235,47 @@ time.sleep(30)
 def test_an_interrupt_that_python_would_drop_is_obeyed_all_the_same():
     ended = subprocess.run([sys.executable, "-c", DROPPED], capture_output=True, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (130, b"")
+
+
+BAD_ROWS = {
+    "no number": lambda row: numpy.full_like(row, numpy.nan),
+    "infinite": lambda row: numpy.full_like(row, numpy.inf),
+    "too short": lambda row: row[:, :-1],
+    "too long": lambda row: numpy.concatenate([row, row], axis=1),
+    "empty": lambda row: row * 0.0,
+    "not of unit length": lambda row: row * 7.0,
+}
+
+
+@pytest.mark.parametrize("how", BAD_ROWS)
+def test_a_model_that_gives_bad_vectors_has_none_of_them_stored(memory, monkeypatch, how, figure):
+    from memora_cli.models.onnx import OnnxModel
+
+    memory.add(Draft("before"), NOW)
+    forward = OnnxModel._forward
+    monkeypatch.setattr(OnnxModel, "_forward", lambda self, encoding: BAD_ROWS[how](forward(self, encoding)))
+    calls = (
+        lambda: memory.add(Draft("after"), NOW),
+        lambda: memory.edit(1, lambda old: replace(old, body="before, edited"), NOW),
+        lambda: list(memory.reindex()),
+    )
+    for call in calls:
+        with suppress(ModelUnusable):
+            call()
+    with memory.database.read() as connection:
+        stored = connection.exec_driver_sql("SELECT vector, dimension FROM vectors").all()
+        assert unfit(connection, None) == []
+    assert {dimension for _, dimension in stored} == {384}
+    for vector, _ in stored:
+        assert abs(float(numpy.linalg.norm(numpy.frombuffer(vector, "<f4"))) - 1.0) < 1e-3
+    figure("models", f"vectors {how}: 0 stored")
+
+
+@pytest.mark.parametrize("how", ["no number", "infinite", "empty", "not of unit length"])
+def test_the_store_takes_no_bad_vector_from_anybody(memory, how):
+    memory.add(Draft("text"), NOW, embed=False)
+    row = BAD_ROWS[how](numpy.eye(1, 8, dtype="<f4"))
+    with pytest.raises(ValueError, match="never stored"), memory.database.write() as connection:
+        vectors.write(memory.database, connection, memory.space, "model@1", [1], row)
+    with memory.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM vectors").scalar_one() == 0
