@@ -235,10 +235,8 @@ def _header(path: Path) -> tuple[int, int]:
                 int(connection.execute("PRAGMA application_id").fetchone()[0]),
                 int(connection.execute("PRAGMA user_version").fetchone()[0]),
             )
-    except module.DatabaseError as error:
-        raise DatabaseDamaged(
-            f"{path} is no memora database ({error}); it was left as it is: give another file with --db"
-        ) from error
+    except module.DatabaseError:  # no database, or one that grows just now: read with a lock it tells
+        return 0, 0
 
 
 def _look_inside(path: Path) -> tuple[int, int]:
@@ -251,7 +249,9 @@ def _look_inside(path: Path) -> tuple[int, int]:
             version = int(connection.execute("PRAGMA user_version").fetchone()[0])
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     except (module.Error, sqlite3.Error) as error:
-        raise DatabaseDamaged(f"{path} cannot be read ({error}); it was left as it is") from error
+        raise DatabaseDamaged(
+            f"{path} is no memora database, or is damaged ({error}); it was left as it is: give another file with --db"
+        ) from error
     return (APPLICATION_ID, 0) if not (application or version or tables) else (application, version)
 
 
