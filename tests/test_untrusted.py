@@ -87,6 +87,7 @@ def calls(harm, folder):
             ("config", "list"),
             ("config", "get", "space"),
         ),
+        *(("worker", "status"), ("worker", "start", harm), ("worker", "stop", harm)),
         *(("config", "unset", harm), ("config", "unset", "space"), ("config", "path"), ("config", "edit")),
         *((harm,), ("list", f"--{harm}"), ("list", harm), ("--db", folder / NAME / "no.db", "stats")),
     ]
@@ -111,7 +112,7 @@ def printed(run, harm, folder):
     """Run every command; how many there were, and which of them printed something of the harm, made visible."""
     every = {" ".join(path) for path in leaves(typer.main.get_command(app))}
     made = calls(harm, folder)
-    named = {" ".join(map(str, call[: 2 if call[0] in ("models", "config") else 1])) for call in made}
+    named = {" ".join(map(str, call[: 2 if call[0] in ("models", "config", "worker") else 1])) for call in made}
     assert every <= named, "a command that this test does not run"
     telling = set()
     for call in made:

@@ -52,8 +52,9 @@ class _Batch:
 class Intake:
     """One import: what is common to all of its batches, which are one change that is taken back as one.
 
-    `begin` embeds prepared notes, `write` writes them as a part of that change, `embed` gives notes their vectors and
-    says why it could not; `into` is the space that exported notes go to, None for the one each came from.
+    `begin` embeds prepared notes until it is told that nobody waits, `write` writes them as a part of that change,
+    `embed` gives notes their vectors and says what is in the way; `into` is the space that exported notes go to, None
+    for the one each came from.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Intake:
         space: str,
         at: datetime,
         week_start: int,
-        begin: Callable[[Sequence[Prepared]], Ready],
+        begin: Callable[[Sequence[Prepared], Callable[[], bool]], Ready],
         write: Callable[[Sequence[Prepared], Ready, changes.Batch], list[Added]],
         embed: Callable[[str, Sequence[int]], str],
         into: str | None = None,
@@ -75,6 +76,7 @@ class Intake:
         self._into = into
         self._change = changes.Batch()
         self._restoring = Restoring(database, at, week_start, self._change)
+        self._left = False
         self._pages: list[Linking] = []
         self.unrelated: list[str] = []
         """The relations of exported notes that could not be made, and why."""
@@ -105,14 +107,17 @@ class Intake:
 
     def _batches(self, items: Iterator[Item]) -> Iterator[tuple[list[Item], list[Added | MemoraError]]]:
         with ThreadPoolExecutor(1) as beside:
-            batch = list(islice(items, BATCH))
-            ahead = beside.submit(self._prepare, batch)
-            while batch:
-                ready = ahead.result()
-                following = list(islice(items, BATCH))
-                ahead = beside.submit(self._prepare, following)
-                yield batch, self._take(batch, ready)
-                batch = following
+            try:
+                batch = list(islice(items, BATCH))
+                ahead = beside.submit(self._prepare, batch)
+                while batch:
+                    ready = ahead.result()
+                    following = list(islice(items, BATCH))
+                    ahead = beside.submit(self._prepare, following)
+                    yield batch, self._take(batch, ready)
+                    batch = following
+            finally:
+                self._left = True
 
     def _prepare(self, batch: Sequence[Item]) -> _Batch:
         """What of a batch can be done before the one before it is written."""
@@ -127,7 +132,9 @@ class Intake:
                     found.drafts[place] = prepare(item.draft)
             except MemoraError as error:
                 found.errors[place] = error
-        return replace(found, ready=self._begin(list(found.drafts.values()))) if found.drafts else found
+        if not found.drafts:
+            return found
+        return replace(found, ready=self._begin(list(found.drafts.values()), lambda: self._left))
 
     def _take(self, batch: Sequence[Item], found: _Batch) -> list[Added | MemoraError]:
         outcome: dict[int, Added | MemoraError] = dict(found.errors)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -152,10 +152,17 @@ class Memory(Changer):
             results.append(replace(one, waits=ready.waits) if one.created else one)
         return results
 
-    def _ready(self, prepared: Sequence[Prepared], *, embed: bool = True, force: bool = False) -> Ready:
-        """What writing them needs of a model."""
+    def _ready(
+        self,
+        prepared: Sequence[Prepared],
+        *,
+        embed: bool = True,
+        force: bool = False,
+        left: Callable[[], bool] = lambda: False,
+    ) -> Ready:
+        """What writing them needs of a model; `left` says whether nobody waits for it any more."""
         embedder, waits = self._embedder(embed)
-        rows = embed_fresh(self.database, self.space, prepared, embedder, force=force) if embedder else {}
+        rows = embed_fresh(self.database, self.space, prepared, embedder, left, force=force) if embedder else {}
         return Ready(embedder, waits, rows)
 
     def supersede(self, old: int, new: int, at: datetime) -> None:
@@ -277,7 +284,7 @@ class Memory(Changer):
             self.space,
             at,
             first_weekday(self.config.week_start, self.config.locale),
-            lambda prepared: self._ready(prepared, embed=embed),
+            lambda prepared, left: self._ready(prepared, embed=embed, left=left),
             lambda prepared, ready, change: self._write(prepared, at, ready=ready, change=change),
             self._embed_notes if embed else lambda _space, _ids: "",
             None if into is None else normalise(into),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 64  # notes that are written, or given vectors, in one transaction
+STEP = 64  # passages that are embedded before it is looked whether anybody waits for them
 SIZE_CAP = 1_000_000  # bytes; PostgreSQL takes no larger search vector
 
 
@@ -141,9 +143,20 @@ class _Known:
 
 
 def embed_fresh(
-    database: Database, space: str, batch: Sequence[Prepared], embedder: Embedder, *, force: bool = False
+    database: Database,
+    space: str,
+    batch: Sequence[Prepared],
+    embedder: Embedder,
+    left: Callable[[], bool],
+    *,
+    force: bool = False,
 ) -> dict[int, NDArray[numpy.float32]]:
-    """The vectors of those of a batch that are not there yet, by their place in it; nothing is written."""
+    """The vectors of those of a batch that are not there yet, by their place in it; nothing is written.
+
+    Raises `CancelledError` soon after `left` says that nobody waits for them: an interrupt waits for this.
+    """
+    import numpy
+
     with database.read() as connection:
         known = _Known(connection, space, batch)
         fresh = [
@@ -151,7 +164,13 @@ def embed_fresh(
             for place, prepared in enumerate(batch)
             if force or not known.may_hold(prepared) or same_as(connection, space, prepared) is None
         ]
-    matrix = embedder.embed([text for place in fresh for text in batch[place].texts])
+    texts = [text for place in fresh for text in batch[place].texts]
+    parts = []
+    for start in range(0, len(texts), STEP):
+        if left():
+            raise CancelledError
+        parts.append(embedder.embed(texts[start : start + STEP]))
+    matrix = numpy.concatenate(parts) if parts else embedder.embed([])
     rows, start = {}, 0
     for place in fresh:
         rows[place] = matrix[start : start + len(batch[place].texts)]

@@ -65,7 +65,7 @@ def _state(folder: Path) -> tuple[object, ...]:
         found = [(file.name, file.stat()) for file in sorted(folder.iterdir())]
     except OSError:
         return ()
-    return tuple((name, of.st_ino, of.st_mtime_ns, of.st_size) for name, of in found)
+    return tuple((name, of.st_ino, of.st_mtime_ns, of.st_ctime_ns, of.st_size) for name, of in found)
 
 
 def find_model(name: str, places: Sequence[Path] = ()) -> Path:
