@@ -314,6 +314,6 @@ def _translate(error: DBAPIError, path: Path) -> Exception:
         return DatabaseBusy(f"{path} cannot grow, the disk is full: nothing of this change was written")
     if says("no such table", "no such column"):
         return DatabaseDamaged(f"{path} lacks a part ({message}): memora reindex makes indexes anew")
-    if says("malformed", "not a database", "corrupt"):
+    if says("malformed", "not a database", "corrupt", "Could not decode"):
         return DatabaseDamaged(f"{path} is damaged ({message}): make a copy of it before anything else")
     return error
