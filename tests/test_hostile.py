@@ -279,3 +279,22 @@ def test_the_store_takes_no_bad_vector_from_anybody(memory, how):
         vectors.write(memory.database, connection, memory.space, "model@1", [1], row)
     with memory.database.read() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM vectors").scalar_one() == 0
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "UPDATE notes SET created_at = '2025-13-01 00:00:00.000000'",
+        "UPDATE notes SET created_at = CAST(x'32303235ff' AS TEXT)",
+    ],
+)
+def test_a_value_that_cannot_be_is_told_as_damage(memora, home, harm):
+    memora("add", "one note")
+    connection = connect(home / "memora.db")
+    connection.execute(harm)
+    connection.commit()
+    connection.close()
+    outcome = memora("list", code=5)
+    assert outcome.out == ""
+    assert "memora doctor" in outcome.err
+    assert outcome.err.count("\n") == 1

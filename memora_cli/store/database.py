@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Engine
 from sqlalchemy.exc import DBAPIError, PendingRollbackError
 
 from memora_cli.config import masked
-from memora_cli.errors import DatabaseBusy, Usage
+from memora_cli.errors import DatabaseBusy, DatabaseDamaged, Usage
 from memora_cli.store import engines
 
 if TYPE_CHECKING:
@@ -133,6 +133,11 @@ class Database(ABC):
             raise DatabaseBusy(
                 f"{self.address}: the connection was lost; nothing of this change was written"
             ) from error
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            # In a damaged database anything may be missing, or something else than it should be; else it is a bug.
+            if found := self.damage():
+                raise DatabaseDamaged(f"{self.address} is damaged ({found})") from error
+            raise
 
     @property
     @abstractmethod
@@ -146,6 +151,10 @@ class Database(ABC):
     @abstractmethod
     def copies(self) -> list[Path]:
         """The backups that upgrades left beside it."""
+
+    def damage(self) -> str:
+        """The first thing that is wrong in the file as such, empty for none, or where the server sees to that."""
+        return ""
 
     @abstractmethod
     def scrub(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,8 +25,22 @@ from sqlalchemy import (
     text,
 )
 
+from memora_cli.errors import DatabaseDamaged
+
 VERSION = 2
 """The schema's version: a database with a lower one is migrated, one with a higher one is refused untouched."""
+
+
+def _checked(read: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+    """What reads a stored value, so that one that cannot be is known as damage."""
+
+    def reads(value: Any) -> Any:
+        try:
+            return value if read is None else read(value)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise DatabaseDamaged(f"the database holds a value that cannot be ({error}): it is damaged") from error
+
+    return reads
 
 
 class Moment(TypeDecorator[datetime]):
@@ -33,6 +48,10 @@ class Moment(TypeDecorator[datetime]):
 
     impl = DateTime
     cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:
+        """The reading of SQLAlchemy. Raises `DatabaseDamaged`."""
+        return _checked(super().result_processor(dialect, coltype))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002  # SQLAlchemy's signature
         """To naive UTC."""
