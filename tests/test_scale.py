@@ -12,6 +12,7 @@ import numpy
 import pytest
 from conftest import NOW
 from fakes import BagOfWords, ask, with_fakes
+from hypothesis import given, strategies
 from sqlalchemy import Engine, event
 
 from memora_cli.config import load
@@ -19,7 +20,8 @@ from memora_cli.errors import MemoraError
 from memora_cli.memory import Memory
 from memora_cli.models import load_embedder
 from memora_cli.models.onnx import OnnxModel
-from memora_cli.store import signs, sqlite_index, sqlite_words
+from memora_cli.store import conditions, signs, sqlite_index, sqlite_words
+from memora_cli.text.words import stem
 from memora_cli.values import Draft, Filters
 
 pytestmark = pytest.mark.sqlite
@@ -148,7 +150,7 @@ def test_what_is_taken_back_leaves_no_signs(memory, by_signs):
 
 def test_recall_by_signs_on_real_embeddings(monkeypatch, figure):
     """English sentences of Python's own manual, embedded by the bundled model; exact look-ups are the measure."""
-    monkeypatch.setattr(signs, "LEAST_FINE", 20)
+    monkeypatch.setattr(signs, "LEAST_FINE", 30)
     text = " ".join(" ".join(pydoc_data.topics.topics.values()).split())
     sentences = list(dict.fromkeys(one for one in re.split(r"(?<=[.!?]) ", text) if 40 < len(one) < 160))[:1000]
     vectors = load_embedder().embed(sentences)
@@ -223,3 +225,22 @@ def test_of_too_many_common_words_the_rarest_are_searched(memory, monkeypatch):
     after = [hit.note_id for hit in ask(memory, "watered roses plant7", NOW).lists[1].hits]
     assert before[0] == after[0] == ids[7]
     assert len(after) < len(before)
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(topics=("rare",)), Filters(until=NOW - timedelta(days=90))])
+def test_the_best_by_words_are_the_same_however_few_notes_are_looked_at(memory, monkeypatch, filters):
+    garden(memory, 120)
+    index = memory.database.index
+    for words in (("roses",), ("watered",), ("plant7", "roses", "gardener"), ("nowhere",)):
+        for limit in (1, 10, 100):
+            found = []
+            for read in (1, 3, 1000):
+                monkeypatch.setattr(sqlite_words, "READ", read)
+                with memory.database.read() as connection:
+                    found.append(index.match(connection, "default", words, conditions.matching(filters), limit))
+            assert found[0] == found[1] == found[2]
+
+
+@given(strategies.text("aeiounstyzg", min_size=1, max_size=9))
+def test_a_word_begins_with_its_stem_but_one_letter(word):
+    assert word.startswith(stem(word)[:-1])

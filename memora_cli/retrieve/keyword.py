@@ -10,7 +10,6 @@ from memora_cli.store.database import IndexUnavailable
 from memora_cli.text.words import is_stop_word, stem
 from memora_cli.values import Degraded, RankedList
 
-SAME_LETTERS = 2
 FIELDS = ("title", "topic", "text")
 
 
@@ -57,13 +56,19 @@ def match(
 
 
 def _reason(words: tuple[str, ...], fields: tuple[str, ...]) -> str:
-    """Where the words stand, by their stems as in the index; a stem begins with the letters of its word."""
+    """Where the words stand, by their stems as in the index."""
     parts = []
     stems = {word: stem(word) for word in words}
-    beginnings = tuple(word[:SAME_LETTERS] for word in words)
     for name, text in zip(FIELDS, fields, strict=False):
-        found = {stem(token) for token in set(text.split()) if token.startswith(beginnings)}
-        held = [word for word in words if stems[word] in found]
+        held = [word for word in words if stems[word] in _beginning(text, stems[word][:-1])]
         if held:
             parts.append(f"{name}: {', '.join(held)}")
     return "; ".join(parts) or ("part of a word" if words else "has the topic")
+
+
+def _beginning(text: str, letters: str) -> set[str]:
+    """The stems of the words that begin so; every word has a space before it and begins with its stem but one letter.
+
+    To cut the text at these letters is far quicker than to look at each of its words.
+    """
+    return {stem(letters + rest.partition(" ")[0]) for rest in text.split(f" {letters}")[1:]}

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 CHUNK = 1024  # passage ids in one row; those of a space may be few of them
 BLOCK = 1 << 16  # vectors compared at a time, so that they stay in the processor's cache
-COARSE = 30  # vectors near by signs, for each one wanted …
+COARSE = 15  # vectors near by signs, for each one wanted …
 LEAST_COARSE = 2048
-FINE = 3  # … and of these, by the query's numbers, the ones to be compared exactly
+FINE = 2  # … and of these, by the query's numbers, the ones to be compared exactly
 LEAST_FINE = 256
 TABLE = """CREATE TABLE IF NOT EXISTS vector_signs (
   space TEXT NOT NULL, model TEXT NOT NULL, chunk INTEGER NOT NULL, places BLOB NOT NULL, signs BLOB NOT NULL,

@@ -13,18 +13,17 @@ from sqlalchemy import (
     delete,
     func,
     insert,
-    literal_column,
     select,
     table,
     text,
 )
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from memora_cli.store import schema, signs, sqlite_plans
+from memora_cli.store import schema, signs, sqlite_plans, sqlite_words
 from memora_cli.store.database import IndexUnavailable
 from memora_cli.store.remembered import remembered
 from memora_cli.store.sqlite_vectors import held, nearest_by_product, nearest_by_signs, owners_of
-from memora_cli.store.sqlite_words import affordable, quoted
+from memora_cli.store.sqlite_words import quoted
 
 if TYPE_CHECKING:
     import numpy
@@ -134,20 +133,10 @@ class SqliteIndex:
         limit: int,
     ) -> list[tuple[int, float]]:
         """By bm25, negated so that higher is better; where it would take long, without the commonest of the words."""
-        index, notes = table("keywords_fts", column("rowid")), schema.notes
-        score: ColumnElement[float] = literal_column("bm25(keywords_fts, 10.0, 5.0, 1.0)")
-        statement = (
-            select(notes.c.number, score.label("score"))
-            .select_from(index.join(notes, notes.c.id == index.c.rowid))
-            .where(text("keywords_fts MATCH :match"), where)
-            .order_by(score, notes.c.created_at.desc(), notes.c.number)
-            .limit(limit)
-        )
         try:
-            rows = connection.execute(statement, {"match": quoted(affordable(connection, words))}).all()
+            return sqlite_words.match(connection, words, where, limit)
         except DBAPIError as error:
             raise IndexUnavailable(f"the keyword index cannot be read ({error.orig})") from error
-        return [(row.number, -row.score) for row in rows]
 
     def index_vectors(
         self, connection: Connection, space: str, model: str, rows: Sequence[tuple[int, bytes]], dimension: int
