@@ -28,7 +28,7 @@ from memora_cli.config import load
 from memora_cli.memory import Memory
 from memora_cli.memory.writing import BATCH, prepare
 from memora_cli.retrieve.keyword import telling
-from memora_cli.store import conditions, vectors
+from memora_cli.store import conditions, sqlite_words, vectors
 from memora_cli.text.words import query_words
 from memora_cli.values import Query, Settings
 
@@ -61,7 +61,7 @@ def stages(memory: Memory, asked: Sequence[str], *, rerank: bool) -> dict[str, l
 
 
 def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
-    """Vector and keyword look-ups: milliseconds, numpy's own exact scan beside them, and recall against it."""
+    """Vector and keyword look-ups in milliseconds, numpy's exact scan beside them, and what both find of the exact."""
     with memory.database.read() as connection:
         model = vectors.models(connection, "default")[0]
         rows = connection.exec_driver_sql("SELECT passage_id, vector FROM vectors ORDER BY passage_id")
@@ -72,7 +72,8 @@ def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
     held, numbers = numpy.concatenate(parts), numpy.array(ids)
     del parts
     index = memory.database.index
-    ours, exact, recalls, words = [], [], [], []
+    ours, exact, recalls, words, same = [], [], [], [], []
+    most = sqlite_words.MOST_ROWS
     for place, text in enumerate([asked[0], *asked]):
         vector = memory.embedder.embed([text], query=True)[0]
         with memory.database.read() as connection:
@@ -84,14 +85,21 @@ def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
             best = best[numpy.argsort(-cosines[best])]
             end = time.perf_counter()
             by = index.vectors_by(connection, "default", model)
-            index.match(connection, "default", telling(query_words(text)), conditions.in_space("default"), 100)
+            here, asking = conditions.in_space("default"), telling(query_words(text))
+            began = time.perf_counter()
+            some = index.match(connection, "default", asking, here, 100)
             last = time.perf_counter()
+            sqlite_words.MOST_ROWS = sys.maxsize
+            every = index.match(connection, "default", asking, here, 100)
+            sqlite_words.MOST_ROWS = most
         if place:
             ours.append((middle - start) * 1e3)
             exact.append((end - middle) * 1e3)
-            words.append((last - end) * 1e3)
+            words.append((last - began) * 1e3)
+            same.append([row[0] for row in some[:10]] == [row[0] for row in every[:10]])
             recalls.append(len({row[0] for row in found[:10]} & set(numbers[best[:10]].tolist())) / 10)
-    return {"by": by, "ours": ours, "numpy": exact, "recall": statistics.mean(recalls), "words": words}
+    shares = {"recall": statistics.mean(recalls), "same": statistics.mean(same)}
+    return {"by": by, "ours": ours, "numpy": exact, "words": words, **shares}
 
 
 def importing(shared: Path, folder: Path, count: int) -> tuple[float, float]:
@@ -155,6 +163,7 @@ def report(found: list[dict[str, object]], rates: tuple[float, float] | None) ->
     line("look-up of words", [one["words"] for one in found])  # type: ignore[misc]
     row("vectors by", [*(str(one["by"]) for one in found), "", ""])
     row("recall@10 against exact", [*(f"{one['recall']:.3f}" for one in found), "", ""])
+    row("top 10 as by all the words", [*(f"{one['same']:.2f}" for one in found), "", ""])
     row("opening, ms", [*(f"{one['open']:.0f}" for one in found), "", ""])
     row("memory of the process, MB", [*(f"{one['memory']:.0f}" if "memory" in one else "" for one in found), "", ""])
     row("bytes on disk a note", [*(f"{one['bytes']:,.0f}" for one in found), "", ""])
