@@ -60,8 +60,8 @@ def stages(memory: Memory, asked: Sequence[str], *, rerank: bool) -> dict[str, l
     return found
 
 
-def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
-    """Vector and keyword look-ups in milliseconds, numpy's exact scan beside them, and what both find of the exact."""
+def look_up_vectors(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
+    """Vector look-ups in milliseconds, numpy's own exact scan beside them, and recall against it."""
     with memory.database.read() as connection:
         model = vectors.models(connection, "default")[0]
         rows = connection.exec_driver_sql("SELECT passage_id, vector FROM vectors ORDER BY passage_id")
@@ -72,8 +72,7 @@ def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
     held, numbers = numpy.concatenate(parts), numpy.array(ids)
     del parts
     index = memory.database.index
-    ours, exact, recalls, words, same = [], [], [], [], []
-    most = sqlite_words.MOST_ROWS
+    ours, exact, recalls = [], [], []
     for place, text in enumerate([asked[0], *asked]):
         vector = memory.embedder.embed([text], query=True)[0]
         with memory.database.read() as connection:
@@ -85,21 +84,29 @@ def look_ups(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
             best = best[numpy.argsort(-cosines[best])]
             end = time.perf_counter()
             by = index.vectors_by(connection, "default", model)
-            here, asking = conditions.in_space("default"), telling(query_words(text))
-            began = time.perf_counter()
-            some = index.match(connection, "default", asking, here, 100)
-            last = time.perf_counter()
-            sqlite_words.MOST_ROWS = sys.maxsize
-            every = index.match(connection, "default", asking, here, 100)
-            sqlite_words.MOST_ROWS = most
         if place:
             ours.append((middle - start) * 1e3)
             exact.append((end - middle) * 1e3)
-            words.append((last - began) * 1e3)
-            same.append([row[0] for row in some[:10]] == [row[0] for row in every[:10]])
             recalls.append(len({row[0] for row in found[:10]} & set(numbers[best[:10]].tolist())) / 10)
-    shares = {"recall": statistics.mean(recalls), "same": statistics.mean(same)}
-    return {"by": by, "ours": ours, "numpy": exact, "words": words, **shares}
+    return {"by": by, "ours": ours, "numpy": exact, "recall": statistics.mean(recalls)}
+
+
+def look_up_words(memory: Memory, asked: Sequence[str]) -> dict[str, object]:
+    """Keyword look-ups in milliseconds, and the share whose ten best are those of all the words together."""
+    lasted, best = [], {}
+    most, everything = sqlite_words.MOST_ROWS, sys.maxsize
+    for rows in (most, everything):
+        sqlite_words.MOST_ROWS = rows
+        for place, text in enumerate([asked[0], *asked]):
+            with memory.database.read() as connection:
+                here, words = conditions.in_space("default"), telling(query_words(text))
+                start = time.perf_counter()
+                found = memory.database.index.match(connection, "default", words, here, 100)
+                if place and rows == most:
+                    lasted.append((time.perf_counter() - start) * 1e3)
+            best[rows, text] = [row[0] for row in found[:10]]
+    sqlite_words.MOST_ROWS = most
+    return {"words": lasted, "same": statistics.mean(best[most, text] == best[everything, text] for text in asked)}
 
 
 def importing(shared: Path, folder: Path, count: int) -> tuple[float, float]:
@@ -130,7 +137,7 @@ def measure(path: Path, shared: Path, size: int) -> dict[str, object]:
         if size < LIGHT:
             found["stages"] = stages(memory, asked, rerank=True)
             found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        found |= look_ups(memory, asked)
+        found |= look_up_words(memory, asked) | look_up_vectors(memory, asked)
     return found
 
 
