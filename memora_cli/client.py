@@ -45,7 +45,7 @@ def main() -> None:
             if connection:
                 try:
                     os._exit(_Call(connection).make())  # all is written, nothing waits to be tidied
-                except wire.Lost:
+                except (wire.Lost, OSError):  # OSError: no folder, no terminal where there should be one
                     connection.close()
         except KeyboardInterrupt:
             os._exit(INTERRUPTED)

@@ -532,3 +532,17 @@ def test_a_memory_on_a_server_is_asked_as_who_the_environment_says(warm, server)
         with server.connect() as connection:
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
         server.drop(name)
+
+
+def test_a_folder_that_is_gone_is_told_as_without_a_worker(warm, notes, tmp_path):
+    script = 'mkdir gone && cd gone && rmdir ../gone && "$@"'
+    for environment in (os.environ, os.environ | {"MEMORA_WORKER": "false"}):
+        done = subprocess.run(
+            ["sh", "-c", script, "sh", *MEMORA, "list", "--ids"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"4\n3\n2\n1\n", b"")

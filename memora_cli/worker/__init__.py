@@ -1,0 +1,1 @@
+"""The worker: a process in the background that answers commands with everything warm."""
