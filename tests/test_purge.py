@@ -17,9 +17,9 @@ from memora_cli.store import vectors
 from memora_cli.store.sqlite import driver
 from memora_cli.values import Draft, Filters
 
-SECRET = "Xylophonia Quizzaciously keeps zorgblatts under the marmalade"
+SECRET = "Xylophonia Quizzaciously keeps zorgblatts and k7qz0r5vxw2lmn8s under the marmalade"
 WORDS = ("xylophonia", "quizzaciously", "zorgblatts", "marmalade", "secrettitle", "secrettopic", "secretplace")
-WORDS += ("secretname", "oldsecret", "secretsource", "aftersecret")
+WORDS += ("secretname", "oldsecret", "secretsource", "aftersecret", "k7qz0r5vxw2lmn8s")
 
 
 def bytes_of(memory):
