@@ -33,6 +33,10 @@ SINGLE = (
 )
 
 
+PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from memora_cli.worker.__main__ import main; main()"
+"""What a worker runs: the program of the folder that it is given, which is the one that starts it."""
+
+
 class Lost(Exception):
     """The other side is gone, silent, or says what is no frame; the message says which."""
 
@@ -150,7 +154,7 @@ def start() -> None:
     log = os.open(f"{place}/worker.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         subprocess.Popen(
-            [sys.executable, "-P", "-m", "memora_cli.worker"],
+            [sys.executable, "-P", "-c", PROGRAM, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))],  # noqa: PTH100, PTH120  # as above
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

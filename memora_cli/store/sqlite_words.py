@@ -53,7 +53,7 @@ def affordable(connection: Connection, words: Sequence[str]) -> list[str]:
     bm25 is computed of every note that holds one of them, so a question of common words would cost a file of a million
     notes seconds. How common a word is, the newest `SAMPLE` notes tell.
     """
-    last = int(connection.exec_driver_sql("SELECT coalesce(max(note_id), 0) FROM keywords").scalar_one())
+    last = int(connection.exec_driver_sql("SELECT coalesce(max(id), 0) FROM keywords_fts_docsize").scalar_one())
     if last * len(words) <= MOST_ROWS or len(words) < 2:
         return list(words)
 
