@@ -25,7 +25,7 @@ from soundness import problems
 
 from memora_cli import client, wire
 
-MEMORA = [sys.executable, "-m", "memora_cli"]
+MEMORA = [sys.executable, "-P", "-m", "memora_cli"]  # the program of this environment, wherever the tests run
 
 
 @pytest.fixture(scope="module")
