@@ -25,7 +25,9 @@ from soundness import problems
 
 from memora_cli import client, wire
 
-MEMORA = [sys.executable, "-P", "-m", "memora_cli"]  # the program of this environment, wherever the tests run
+HERE = str(Path(wire.__file__).parents[1])
+PROGRAM = f"import sys; sys.path.insert(0, {HERE!r}); from memora_cli.client import main; main()"
+MEMORA = [sys.executable, "-P", "-c", PROGRAM]  # the one that these tests import: a worker of another would not answer
 
 
 @pytest.fixture(scope="module")
