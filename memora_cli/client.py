@@ -29,7 +29,6 @@ ACCEPT_SECONDS = 2.0
 SILENT_SECONDS = 10.0  # the worker speaks every second
 MOST_INPUT = 4 << 20  # a note has at most a megabyte
 OFF = ("0", "false", "no", "off")
-INTERRUPTED = 130
 
 
 def main() -> None:
@@ -48,6 +47,8 @@ def main() -> None:
                 except (wire.Lost, OSError):  # OSError: no folder, no terminal where there should be one
                     connection.close()
         except KeyboardInterrupt:
+            from memora_cli.errors import INTERRUPTED
+
             os._exit(INTERRUPTED)
     from memora_cli.cli.main import main as do_here
 
@@ -120,8 +121,8 @@ class _Call:
         if len(taken) > MOST_INPUT:
             return
         text = taken.decode("latin-1")
-        for start in range(0, len(text), wire.MOST_TEXT):
-            wire.send(self.connection, {"stdin": text[start : start + wire.MOST_TEXT]})
+        for piece in wire.pieces(text):
+            wire.send(self.connection, {"stdin": piece})
         wire.send(self.connection, {"stdin": ""})
 
     def _write(self) -> None:
@@ -138,7 +139,7 @@ class _Call:
 def _asked() -> dict[str, Any]:
     from memora_cli import wire
 
-    terminals = [_is_terminal(number) for number in range(3)]
+    terminals = [os.isatty(number) for number in range(3)]
     return {
         "build": wire.build(),
         "arguments": sys.argv[1:],
@@ -147,13 +148,6 @@ def _asked() -> dict[str, Any]:
         "terminals": terminals,
         "size": list(os.get_terminal_size(terminals.index(True))) if any(terminals) else None,
     }
-
-
-def _is_terminal(number: int) -> bool:
-    try:
-        return os.isatty(number)
-    except OSError:
-        return False
 
 
 def _put(stream: int, text: bytes) -> None:

@@ -16,8 +16,10 @@ from memora_cli import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
+PACKAGE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib costs more than all this
 MOST_BYTES = 8 << 20
 """Bytes of one frame."""
 
@@ -53,9 +55,8 @@ def concerns(name: str) -> bool:
 
 def build() -> str:
     """What this installation of the program is: a worker of another answers none of its commands."""
-    package = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  # pathlib costs more than all this
-    changed = os.stat(os.path.join(package, "__init__.py")).st_mtime_ns  # noqa: PTH116, PTH118
-    return f"{__version__} {sys.executable} {package} {changed}"
+    changed = os.stat(os.path.join(PACKAGE, "__init__.py")).st_mtime_ns  # noqa: PTH116, PTH118  # as above
+    return f"{__version__} {sys.executable} {PACKAGE} {changed}"
 
 
 def folder() -> str | None:
@@ -106,6 +107,11 @@ def connect(path: str, seconds: float) -> socket.socket | None:
     return None
 
 
+def pieces(text: str) -> Iterator[str]:
+    """A text in parts that each fit into a frame; none of an empty one."""
+    return (text[start : start + MOST_TEXT] for start in range(0, len(text), MOST_TEXT))
+
+
 def send(connection: socket.socket, message: dict[str, Any]) -> None:
     """Write one frame: four bytes of length, then an object as JSON. Raises `Lost`."""
     body = json.dumps(message).encode("ascii")
@@ -154,7 +160,7 @@ def start() -> None:
     log = os.open(f"{place}/worker.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         subprocess.Popen(
-            [sys.executable, "-P", "-c", PROGRAM, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))],  # noqa: PTH100, PTH120  # as above
+            [sys.executable, "-P", "-c", PROGRAM, os.path.dirname(PACKAGE)],  # noqa: PTH120  # as above
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -187,8 +187,40 @@ class SqliteIndex:
         return []
 
     def drifted(self, connection: Connection) -> list[str]:
-        """A missing table, and vectors that differ; SQLite itself checks the words."""
-        return drifted(connection)
+        """What the indexes hold that the tables behind them do not, or lack of it; SQLite itself checks the words."""
+        found = []
+        if not _table_exists(connection, "keywords_fts"):
+            found.append("there is no keyword index")
+        held = select(schema.vectors.c.space, schema.vectors.c.model).distinct()
+        for space, model in connection.execute(held).all():
+            name = _vector_table(space, model)
+            if signs.hold(connection, space, model):
+                if wrong := signs.differences(connection, space, model):
+                    found.append(f"the vector index of space {space} differs from its vectors in {wrong} places")
+                continue
+            if not _table_exists(connection, name):
+                found.append(f"there is no vector index for space {space}")
+                continue
+            try:
+                wrong = connection.exec_driver_sql(
+                    "SELECT count(*) FROM vectors JOIN passages ON passages.space = vectors.space AND id = passage_id "
+                    f"AND note_id > 0 LEFT JOIN {name} USING (passage_id) "
+                    "WHERE vectors.space = ? AND model = ? AND embedding IS NOT vector",
+                    (space, model),
+                ).scalar_one()
+                extra = connection.exec_driver_sql(
+                    f"SELECT count(*) FROM {name}_rowids WHERE rowid NOT IN (SELECT passage_id FROM vectors "
+                    "JOIN passages ON passages.space = vectors.space AND id = passage_id AND note_id > 0 "
+                    "WHERE vectors.space = ? AND model = ?)",
+                    (space, model),
+                ).scalar_one()
+            except DBAPIError as error:
+                if "no such module" not in str(error.orig):
+                    found.append(f"the vector index of space {space} cannot be read ({error.orig})")
+                continue
+            if wrong + extra:
+                found.append(f"the vector index of space {space} differs from {wrong + extra} of its vectors")
+        return found
 
     def slow(self, connection: Connection, space: str, model: str) -> str:  # noqa: ARG002  # the protocol's signature
         """Never: vec0 compares every vector, and is made for it."""
@@ -257,43 +289,6 @@ class SqliteIndex:
     def vectors_by(self, connection: Connection, space: str, model: str) -> str:
         """By vec0, or by signs."""
         return "signs" if signs.hold(connection, space, model) else self.vectors
-
-
-def drifted(connection: Connection) -> list[str]:
-    """What the indexes hold that the tables behind them do not, or lack of it; SQLite itself checks the words."""
-    found = []
-    if not _table_exists(connection, "keywords_fts"):
-        found.append("there is no keyword index")
-    held = select(schema.vectors.c.space, schema.vectors.c.model).distinct()
-    for space, model in connection.execute(held).all():
-        name = _vector_table(space, model)
-        if signs.hold(connection, space, model):
-            if wrong := signs.differences(connection, space, model):
-                found.append(f"the vector index of space {space} differs from its vectors in {wrong} places")
-            continue
-        if not _table_exists(connection, name):
-            found.append(f"there is no vector index for space {space}")
-            continue
-        try:
-            wrong = connection.exec_driver_sql(
-                "SELECT count(*) FROM vectors JOIN passages ON passages.space = vectors.space AND id = passage_id "
-                f"AND note_id > 0 LEFT JOIN {name} USING (passage_id) "
-                "WHERE vectors.space = ? AND model = ? AND embedding IS NOT vector",
-                (space, model),
-            ).scalar_one()
-            extra = connection.exec_driver_sql(
-                f"SELECT count(*) FROM {name}_rowids WHERE rowid NOT IN (SELECT passage_id FROM vectors JOIN passages "
-                "ON passages.space = vectors.space AND id = passage_id AND note_id > 0 WHERE vectors.space = ? "
-                "AND model = ?)",
-                (space, model),
-            ).scalar_one()
-        except DBAPIError as error:
-            if "no such module" not in str(error.orig):
-                found.append(f"the vector index of space {space} cannot be read ({error.orig})")
-            continue
-        if wrong + extra:
-            found.append(f"the vector index of space {space} differs from {wrong + extra} of its vectors")
-    return found
 
 
 def _unindexed(name: str) -> tuple[ColumnElement[bool], ...]:

@@ -38,8 +38,7 @@ class Request:
 
     def say(self, stream: int, text: str) -> None:
         """Keep what the command writes until it ends, so that it can still be done elsewhere."""
-        for start in range(0, len(text), wire.MOST_TEXT):
-            self.said.append({"out": [stream, text[start : start + wire.MOST_TEXT]]})
+        self.said += [{"out": [stream, piece]} for piece in wire.pieces(text)]
 
     def send(self, message: dict[str, Any]) -> None:
         """Tell the process that asked; once it has gone, its command is cancelled."""
@@ -125,8 +124,7 @@ class Remote(screen.Terminal):
 
     def page(self, command: Sequence[str], text: str) -> bool:
         """Have it page the text when the command has ended."""
-        for start in range(0, len(text), wire.MOST_TEXT):
-            self._request.said.append({"page": [list(command), text[start : start + wire.MOST_TEXT]]})
+        self._request.said += [{"page": [list(command), piece]} for piece in wire.pieces(text)]
         return True
 
     def edit(self, command: Sequence[str]) -> int:
