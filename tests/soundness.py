@@ -36,6 +36,8 @@ def problems(path: Path, *, embedded: bool = True) -> list[str]:
     connection = connect(path)
     try:
         found = [row[0] for row in connection.execute("PRAGMA integrity_check").fetchall() if row[0] != "ok"]
+        if not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+            return found  # whoever began it was stopped before its schema was there
         try:
             connection.execute("INSERT INTO keywords_fts(keywords_fts, rank) VALUES('integrity-check', 1)")
         except driver().Error as error:
