@@ -176,6 +176,32 @@ def test_a_cross_encoder_ranks_as_its_original(
         np.testing.assert_allclose(sigmoid.ravel(), softmax[:, 1], atol=1e-4)
 
 
+def test_a_reranker_computes_its_last_layer_for_the_first_token_alone_with_the_same_logits(tmp_path: Path) -> None:
+    import onnx
+
+    from memora_cli.models import fusing
+    from memora_cli.models.description import Asked
+    from memora_cli.models.originals import load_original
+    from memora_cli.models.tracing import trace
+
+    original = load_original(make_cross_encoder(tmp_path / "tiny", 1), "reranker", "tiny", Asked())
+    example = {name: tensor.numpy() for name, tensor in original.example.items()}
+    traced = trace(original.network, original.example, tmp_path, "tiny")
+    fused = fusing.fuse(traced, example)
+    kinds = [node.op_type for node in fused.graph.node]
+    assert (kinds.count("MultiHeadAttention"), kinds.count("Softmax"), kinds.count("Squeeze")) == (2, 0, 1)
+    for texts, tokens in ((1, 3), (1, 30), (3, 17)):
+        chance = np.random.default_rng(tokens)
+        ids = chance.integers(5, 60, (texts, tokens))
+        other = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        np.testing.assert_allclose(fusing.run(fused, other), fusing.run(traced, other), atol=1e-4)
+
+    relu = onnx.helper.make_node("Relu", ["input_ids"], ["output"])
+    ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1]) for name in ("input_ids", "output")]
+    other_pattern = onnx.helper.make_model(onnx.helper.make_graph([relu], "other", ends[:1], ends[1:]))
+    assert fusing.fuse(other_pattern, {}) is other_pattern
+
+
 def test_a_reranker_is_used_and_its_sigmoid_is_taken_once(memora: Callable[..., Any], tmp_path: Path) -> None:
     memora("add", PASSAGES[0])
     memora("models", "import", make_cross_encoder(tmp_path / "tiny", 1, "Sigmoid"), "--use", "--precision", "fp32")

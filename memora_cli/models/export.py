@@ -51,6 +51,7 @@ def export(
         import onnx
 
         from memora_cli.models import agreement
+        from memora_cli.models.fusing import fuse
         from memora_cli.models.originals import load_original
         from memora_cli.models.quantize import quantize
         from memora_cli.models.tracing import trace
@@ -63,6 +64,8 @@ def export(
         with _finished(out) as folder:
             report("export", 1, steps)
             traced = trace(original.network, original.example, folder, description.name)
+            if original.kind == "reranker":  # vectors of an embedder are stored: its rounding is to stay as it is
+                traced = fuse(traced, {name: tensor.numpy() for name, tensor in original.example.items()})
             (folder / TOKENIZER).write_text(original.tokenizer, encoding="utf-8")
             for done, form in enumerate(tried, start=2):
                 report(f"quantise to {form}" if form != "fp32" else "compare", done, steps)
