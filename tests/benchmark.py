@@ -78,14 +78,12 @@ def with_worker(folder: Path, shared: Path, environment: dict[str, str]) -> None
     shutil.copy(database(folder, shared, NOTES), path)
     runtime = tempfile.mkdtemp(prefix="memora-")
     warm = environment | {"MEMORA_DB": str(path), "MEMORA_WORKER": "true", "XDG_RUNTIME_DIR": runtime}
-    asked = queries(shared, 3 * WARM_ROUNDS)
+    asked = queries(shared, 2 * WARM_ROUNDS)
     texts = [f"{text} {number}" for number, text in enumerate(asked[:WARM_ROUNDS])]
     try:
         subprocess.run([MEMORA, "worker", "start"], check=True, capture_output=True, env=warm)
         search = [MEMORA, "search", "--"]
         row("`memora search` on 10,000 notes", *against_nothing(search, asked[:WARM_ROUNDS], warm, 135))
-        fewer = [MEMORA, "search", "--rerank-top", "10", "--"]
-        row("the same with `--rerank-top 10`", *against_nothing(fewer, asked[2 * WARM_ROUNDS :], warm, 135))
         plain = [MEMORA, "search", "--no-rerank", "--"]
         row("`memora search --no-rerank`", *against_nothing(plain, asked[WARM_ROUNDS : 2 * WARM_ROUNDS], warm, 30))
         row("`memora add`", *against_nothing([MEMORA, "add", "--"], texts, warm, 60))

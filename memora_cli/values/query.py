@@ -65,7 +65,7 @@ class Settings:
     semantic_floor: float | None = None
     entry_floor: float | None = None
     rerank: bool = True
-    rerank_top: int = 20
+    rerank_top: int = 12
     rerank_seconds: float = 10.0
     rerank_weight: float | None = None
     updates: bool = True
